@@ -1,0 +1,122 @@
+"""Measure a run against the correct answers, with trec_eval's arithmetic and its rule for ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import TYPE_CHECKING, Literal, get_args
+
+from cascada.errors import CascadaError, require
+from cascada.metrics.checks import checked_labels, checked_scores
+from cascada.metrics.measures import DEFAULT_MEASURES, Measure
+
+if TYPE_CHECKING:
+    from cascada.metrics.types import Qrels, Run
+
+Policy = Literal["zero", "skip", "error"]
+"""What becomes of a question that cannot be measured: it counts as 0, is left out, or stops the evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a run scored on each question, and on average."""
+
+    by_question: Mapping[str, Mapping[str, float]]
+    """Measure → question id → value, every measure over the same questions."""
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Measure → its mean over the questions."""
+        # fsum: the order in which the questions come must not show, not even in the last digit.
+        return {name: fsum(values.values()) / len(values) for name, values in self.by_question.items()}
+
+    @property
+    def questions(self) -> int:
+        """How many questions the mean is taken over."""
+        return len(next(iter(self.by_question.values())))
+
+
+def evaluate(
+    run: Run,
+    qrels: Qrels,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    without_correct: Policy = "zero",
+    missing: Policy = "zero",
+) -> Evaluation:
+    """Measure `run` (question id → candidate id → score) on the questions of `qrels` (… → relevance).
+
+    Candidates are ranked by score; equal scores by candidate id, the greater id first. Scores are equal
+    when they are equal as 32-bit floats. A candidate that `qrels` does not know is not correct; a
+    question that `qrels` does not know is left out.
+
+    `without_correct` says what becomes of questions without any correct candidate, `missing` of
+    questions the run has no candidates for: `"zero"` counts them as 0, as `trec_eval -c` does, `"skip"`
+    leaves them out, `"error"` refuses.
+
+    >>> evaluate({"q": {"a": 0.9, "b": 0.1}}, {"q": {"b": 1}}).mean["MRR"]
+    0.5
+    """
+    parsed = _parse(measures)
+    labels = checked_labels(qrels)
+    _require_shared(run, labels)
+    labels = _apply(without_correct, "without_correct", labels, _with_correct(labels), "have no correct candidate")
+    labels = _apply(
+        missing, "missing", labels, (question for question in labels if run.get(question)), "are not in the run"
+    )
+    scores = checked_scores({question: run[question] for question in labels if run.get(question)})
+    return Evaluation(_measure(scores, labels, parsed))
+
+
+def _parse(measures: Sequence[str]) -> list[Measure]:
+    if isinstance(measures, str):
+        measures = [measures]
+    if not measures:
+        raise CascadaError("There is nothing to measure: name at least one measure, such as MAP.")
+    return [Measure.parse(name) for name in measures]
+
+
+def _require_shared(run: Run, qrels: Qrels) -> None:
+    if not any(run.get(question) for question in qrels):
+        raise CascadaError(
+            f"The run and the correct answers share no question: the run has {_examples(run)}, "
+            f"the answers have {_examples(qrels)}."
+        )
+
+
+def _with_correct(qrels: Qrels) -> Iterable[str]:
+    return (question for question, labels in qrels.items() if max(labels.values(), default=0) >= 1)
+
+
+def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem: str) -> Qrels:
+    """The questions that stay: all of them (`"zero"`), or the good ones only."""
+    if policy not in get_args(Policy):
+        raise CascadaError(f'{name} is "zero", "skip" or "error", not {policy!r}.')
+    if policy == "zero":
+        return qrels
+    kept = {question: qrels[question] for question in good}
+    left_out = [question for question in qrels if question not in kept]
+    if left_out and policy == "error":
+        raise CascadaError(
+            f'{len(left_out)} questions {problem}: {_examples(left_out)}. Set {name} to "zero" or "skip".'
+        )
+    if not kept:
+        raise CascadaError(f"No question is left to measure: all {len(left_out)} {problem}.")
+    return kept
+
+
+def _measure(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, dict[str, float]]:
+    require("pytrec_eval", "eval", "measuring")
+    provider = require("ir_measures", "eval", "measuring").pytrec_eval
+    names = {measure.ir_measure(): measure.name for measure in measures}
+    # Filled beforehand, so that values stand in the order of the questions and missing ones count as 0.
+    values = {name: dict.fromkeys(qrels, 0.0) for name in names.values()}
+    for metric in provider.iter_calc(list(names), qrels, run):
+        values[names[metric.measure]][metric.query_id] = metric.value
+    return values
+
+
+def _examples(questions: Iterable[str]) -> str:
+    some = [repr(question) for question in questions]
+    return (", ".join(some[:3]) + (", …" if len(some) > 3 else "")) or "none"

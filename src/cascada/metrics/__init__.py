@@ -2,5 +2,17 @@
 
 from cascada.metrics.evaluate import Evaluation, Policy, evaluate
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
+from cascada.metrics.seeds import Spread, over_seeds
+from cascada.metrics.significance import Comparison, compare
 
-__all__ = ["DEFAULT_MEASURES", "Evaluation", "Measure", "Policy", "evaluate"]
+__all__ = [
+    "DEFAULT_MEASURES",
+    "Comparison",
+    "Evaluation",
+    "Measure",
+    "Policy",
+    "Spread",
+    "compare",
+    "evaluate",
+    "over_seeds",
+]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, SupportsInt
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from numbers import Integral
+from typing import TYPE_CHECKING, NoReturn
 
 from cascada.errors import CascadaError
 
@@ -27,37 +29,43 @@ def checked_labels(qrels: Qrels) -> Qrels:
     return {question: _question_labels(question, labels) for question, labels in qrels.items()}
 
 
-def _question_scores(question: str, scores: dict[str, float]) -> dict[str, float]:
+def _question_scores(question: str, scores: Mapping[str, float]) -> dict[str, float]:
     _check_ids(f"question {question!r} of the run", scores)
     try:
-        plain = {candidate: float(score) for candidate, score in scores.items()}
+        plain = dict(zip(scores, map(float, scores.values()), strict=True))
     except (TypeError, ValueError) as error:
         raise CascadaError(f"A score of question {question!r} is not a number: {error}.") from error
-    for candidate, score in plain.items():
-        if not -LARGEST_SCORE <= score <= LARGEST_SCORE:  # also true of NaN
-            raise CascadaError(
-                f"The score of candidate {candidate!r} for question {question!r} is {score}; "
-                "a score must be finite, also as a 32-bit float."
-            )
+    if not all(map(isfinite, plain.values())) or max(map(abs, plain.values()), default=0) > LARGEST_SCORE:
+        _refuse_score(question, plain)
     return plain
 
 
-def _question_labels(question: str, labels: dict[str, int]) -> dict[str, int]:
+def _refuse_score(question: str, scores: Mapping[str, float]) -> NoReturn:
+    # Asked this way round because NaN is neither smaller nor larger than anything.
+    culprit = next(candidate for candidate, score in scores.items() if not abs(score) <= LARGEST_SCORE)
+    raise CascadaError(
+        f"The score of candidate {culprit!r} for question {question!r} is {scores[culprit]}; "
+        "a score must be finite, also as a 32-bit float."
+    )
+
+
+def _question_labels(question: str, labels: Mapping[str, int]) -> dict[str, int]:
     _check_ids(f"question {question!r} of the correct answers", labels)
-    return {candidate: _relevance(question, candidate, label) for candidate, label in labels.items()}
+    # By type, not by label: there are many labels, and asking each one is the slowest step of all.
+    whole = all(issubclass(kind, Integral) for kind in set(map(type, labels.values())))
+    if not whole or max(map(abs, labels.values()), default=0) > LARGEST_RELEVANCE:
+        _refuse_label(question, labels)
+    return dict(zip(labels, map(int, labels.values()), strict=True))
 
 
-def _relevance(question: str, candidate: str, label: SupportsInt) -> int:
-    try:
-        plain = int(label)
-    except (TypeError, ValueError, OverflowError):
-        plain = LARGEST_RELEVANCE + 1
-    if plain != label or abs(plain) > LARGEST_RELEVANCE:
-        raise CascadaError(
-            f"The relevance of candidate {candidate!r} for question {question!r} is {label!r}; "
-            f"it must be a whole number up to {LARGEST_RELEVANCE:,}."
-        )
-    return plain
+def _refuse_label(question: str, labels: Mapping[str, int]) -> NoReturn:
+    culprit = next(
+        c for c, label in labels.items() if not isinstance(label, Integral) or abs(label) > LARGEST_RELEVANCE
+    )
+    raise CascadaError(
+        f"The relevance of candidate {culprit!r} for question {question!r} is {labels[culprit]!r}; "
+        f"it must be a whole number up to {LARGEST_RELEVANCE:,}."
+    )
 
 
 def _check_ids(where: str, ids: Iterable[str]) -> None:

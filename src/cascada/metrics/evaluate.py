@@ -107,14 +107,14 @@ def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem
 
 
 def _measure(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, dict[str, float]]:
-    require("pytrec_eval", "eval", "measuring")
-    provider = require("ir_measures", "eval", "measuring").pytrec_eval
-    names = {measure.ir_measure(): measure.name for measure in measures}
-    # Filled beforehand, so that values stand in the order of the questions and missing ones count as 0.
-    values = {name: dict.fromkeys(qrels, 0.0) for name in names.values()}
-    for metric in provider.iter_calc(list(names), qrels, run):
-        values[names[metric.measure]][metric.query_id] = metric.value
-    return values
+    pytrec_eval = require("pytrec_eval", "eval", "measuring")
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {measure.trec_eval for measure in measures})
+    found = evaluator.evaluate(run)
+    zeros = {measure.trec_eval: 0.0 for measure in measures}  # for questions trec_eval leaves out
+    return {
+        measure.name: {question: found.get(question, zeros)[measure.trec_eval] for question in qrels}
+        for measure in measures
+    }
 
 
 def _examples(questions: Iterable[str]) -> str:

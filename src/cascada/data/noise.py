@@ -1,0 +1,57 @@
+"""Label noise: how robust is training when some labels are wrong (TANDA, Table 5)?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+
+from cascada.data.group import Candidate, Group
+from cascada.errors import CascadaError, DataError
+
+
+def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:
+    """floor(share · pairs), with the share as the decimal that was written and not as its binary neighbour."""
+    try:
+        exact = Decimal(str(share))
+    except InvalidOperation:
+        exact = Decimal(-1)
+    if not 0 <= exact <= 1:
+        raise CascadaError(f"The share of labels to flip must be a number from 0 to 1, not {share}.")
+    return int(exact * pairs)
+
+
+def flip_labels(
+    groups: Iterable[Group], share: float | str | Decimal, *, seed: int = 0, pairs: int | None = None
+) -> Iterator[Group]:
+    """Flip the labels of exactly floor(share · pairs) pairs, any set of that many being equally likely.
+
+    Say how many `pairs` there are and the groups stream through; otherwise they are held in memory to be counted.
+    The same data, share and seed flip the same labels on every machine.
+    """
+    if pairs is None:
+        groups = list(groups)
+        pairs = sum(len(group.candidates) for group in groups)
+    return _flipped(groups, noisy_pairs(share, pairs), pairs, random.Random(seed))
+
+
+def _flipped(groups: Iterable[Group], wanted: int, left: int, draw: random.Random) -> Iterator[Group]:
+    """Selection sampling: a pair is chosen with probability (still wanted) / (still to come)."""
+    for group in groups:
+        candidates = []
+        for candidate in group.candidates:
+            chosen = draw.random() * left < wanted
+            candidates.append(_flip(candidate) if chosen else candidate)
+            wanted -= chosen
+            left -= 1
+        yield replace(group, candidates=tuple(candidates))
+    if left:
+        raise DataError(f"The data has {abs(left)} pairs {'fewer' if left > 0 else 'more'} than it was said to have.")
+
+
+def _flip(candidate: Candidate) -> Candidate:
+    """A flipped label has no grade: the grade would still tell the truth."""
+    if candidate.label is None:
+        raise DataError(f"Only labelled data can have noisy labels; {candidate.text!r} has no label.")
+    return replace(candidate, label=1 - candidate.label, grade=None)

@@ -1,0 +1,90 @@
+"""`read`: from what a user calls a data set to a stream of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+from cascada.data.catalog import CATALOG, expected_files, splits
+from cascada.data.group import Group
+from cascada.data.lines import Source
+from cascada.data.modes import Mode, checked, select
+from cascada.data.readers import READERS, Reader, hub
+from cascada.errors import CascadaError
+
+_NEEDS_A_NAME = (".tsv", ".txt", ".xml", ".json")
+
+
+def read(
+    source: Source, *, root: Source | None = None, split: str | None = None, mode: Mode = "raw"
+) -> Iterator[Group]:
+    """Stream the groups of a data set.
+
+    `source` is one of
+      - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `gpd`), with its folder as `root`
+        and a `split`;
+      - a path: our own JSONL, or CSV if it ends so; `NAME:PATH` for one file in a known layout;
+      - `hf:ID`, a data set of the Hugging Face hub, with a `split`.
+
+    `mode` is `raw`, `no-all-negative` or `clean`. The names are checked at once, the data while it streams.
+
+        for group in read("wikiqa", root="data/WikiQA", split="test", mode="clean"):
+            print(group.question, sum(group.labels))
+    """
+    return select(_opened(str(source), root, split), checked(mode))
+
+
+def _opened(source: str, root: Source | None, split: str | None) -> Iterator[Group]:
+    if source.startswith("hf:"):
+        return hub.read(source.removeprefix("hf:"), split)
+    reader, path = _located(source, root, split)
+    return reader(path)
+
+
+def _located(source: str, root: Source | None, split: str | None) -> tuple[Reader, Path]:
+    name, colon, rest = source.partition(":")
+    if source in CATALOG:
+        return READERS[source], _split_file(source, root, split)
+    if colon and name in READERS:
+        return READERS[name], _file(Path(rest))
+    if not Path(source).exists() and not any(mark in source for mark in "/\\."):
+        raise CascadaError(_unknown(name))
+    return _reader_of(_file(Path(source))), Path(source)
+
+
+def _split_file(name: str, root: Source | None, split: str | None) -> Path:
+    if root is None:
+        raise CascadaError(f"The data set {name} needs the folder it is in: give it as root (--root DIR).")
+    found = splits(name, Path(root))
+    if not found:
+        raise CascadaError(f"{root} holds none of the files of {name}: {expected_files(name)}.")
+    if split is None:
+        raise CascadaError(f"The data set {name} needs a split (--split); {root} holds {', '.join(found)}.")
+    if split not in found:
+        raise CascadaError(f"{root} holds no split {split!r} of {name}; it holds {', '.join(found)}.")
+    return found[split]
+
+
+def _file(path: Path) -> Path:
+    if path.is_dir():
+        known = ", ".join(CATALOG)
+        raise CascadaError(f"{path} is a folder: give a file in it, or a known name ({known}) with the folder as root.")
+    if not path.exists():
+        raise CascadaError(f"There is no file {path}.")
+    return path
+
+
+def _reader_of(path: Path) -> Reader:
+    """A bare path is our JSONL, or CSV; the other endings are used by several layouts, so the user has to say."""
+    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if ending in _NEEDS_A_NAME:
+        raise CascadaError(f"Say the layout of {path.name}: NAME:{path} with NAME one of {', '.join(READERS)}.")
+    return READERS["csv" if ending == ".csv" else "jsonl"]
+
+
+def _unknown(name: str) -> str:
+    close = get_close_matches(name.lower(), READERS, n=1)
+    guess = f" (did you mean {close[0]}?)" if close else ""
+    known = f"known names are {', '.join(CATALOG)}; otherwise give a path, NAME:PATH or hf:ID"
+    return f"There is no data set {name!r}{guess}: {known}."

@@ -1,0 +1,25 @@
+"""ASNQ: lines of question, sentence and a label from 1 to 4, of which only 4 answers the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cascada.data import check
+from cascada.data.group import Candidate, Group
+from cascada.data.lines import Line, Source, records
+from cascada.data.rows import Row, grouped
+
+THREE = "question, sentence, label from 1 to 4"
+_GRADES = {"1": 1, "2": 2, "3": 3, "4": 4}
+
+
+def read(path: Source) -> Iterator[Group]:
+    return grouped(_row(line) for line in records(path, f"lines of {THREE}"))
+
+
+def _row(line: Line) -> Row:
+    question, sentence, label = check.columns(line, THREE)
+    grade = _GRADES.get(label)
+    if grade is None:
+        raise line.error(f"expected a label from 1 to 4, found {check.shown(label)}")
+    return Row(check.question(question, line), Candidate(sentence, int(grade == 4), grade=grade))

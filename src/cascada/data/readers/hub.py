@@ -1,0 +1,70 @@
+"""Data sets of the Hugging Face hub, or a folder its `datasets` library can load; columns found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from cascada.data import check
+from cascada.data.check import Entry
+from cascada.data.group import Candidate, Group
+from cascada.data.rows import Row, grouped
+from cascada.errors import DataError, require
+
+QUESTION = ("question", "query")
+TEXT = ("sentence", "answer", "text", "candidate")
+QUESTION_ID = ("question_id", "qid")
+_POSITIVE = {"1", "pos", "positive", "yes", "true", "entailment", "relevant"}
+_NEGATIVE = {"0", "neg", "negative", "no", "false", "not_entailment", "irrelevant"}
+
+
+def read(name: str, split: str | None) -> Iterator[Group]:
+    """`name` is a hub id, `ID@CONFIGURATION` where the data set has several, or a local folder."""
+    return grouped(_rows(name, split))
+
+
+def _rows(name: str, split: str | None) -> Iterator[Row]:
+    data = _loaded(name, split)
+    features = data.features or {}
+    columns = list(features) or list(next(iter(data), {}))
+    top = Entry(f"hf:{name}", f"split {split}")
+    question, text, label = (_column(columns, names, top) for names in (QUESTION, TEXT, ("label",)))
+    question_id = next((column for column in QUESTION_ID if column in columns), None)
+    names = getattr(features.get(label), "names", None)
+    for number, record in enumerate(data, 1):
+        where = Entry(f"hf:{name}", f"split {split}, row {number}")
+        candidate = Candidate(check.one_of(record, (text,), where), _label(record[label], names, where))
+        of = check.identifier(record[question_id], where) if question_id else None
+        yield Row(check.question(record[question], where), candidate, of)
+
+
+def _loaded(name: str, split: str | None) -> Any:
+    """Streamed, so that a large data set starts at once and is never in memory."""
+    datasets = require("datasets", "hub", f"reading hf:{name}")
+    path, _, configuration = name.partition("@")
+    try:
+        splits: Mapping[str, Iterable[Any]] = datasets.load_dataset(path, configuration or None, streaming=True)
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise DataError(f"hf:{name} cannot be loaded: {reason}") from error
+    if split is None or split not in splits:
+        said = "needs a split (--split)" if split is None else f"has no split {split!r}"
+        raise DataError(f"hf:{name} {said}; it has {', '.join(splits)}.")
+    return splits[split]
+
+
+def _column(columns: list[str], names: tuple[str, ...], where: Entry) -> str:
+    for name in names:
+        if name in columns:
+            return name
+    raise where.error(f"expected a column {' or '.join(names)}, found {', '.join(columns)}")
+
+
+def _label(value: Any, names: list[str] | None, where: Entry) -> int | None:
+    """A number stands for a name where the data set names its classes: QNLI's 0 means entailment."""
+    if value is None or value == -1:  # the hub's mark for a label that is withheld
+        return None
+    name = names[value] if names else str(value).lower()
+    if name in _POSITIVE or name in _NEGATIVE:
+        return int(name in _POSITIVE)
+    return check.label(value if not names else name, where)

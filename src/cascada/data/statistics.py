@@ -1,0 +1,60 @@
+"""How large a data set is: the figures of the papers' tables, in one pass and constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cascada.data.group import Group
+from cascada.data.modes import MODES, Mode, keeps
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Grows group by group."""
+
+    questions: int = 0
+    pairs: int = 0
+    positives: int = 0
+    grades: dict[int, int] = field(default_factory=dict)
+    """Pairs per grade, where the data has grades (ASNQ's labels 1 to 4)."""
+
+    @property
+    def average_candidates(self) -> float:
+        return self.pairs / self.questions if self.questions else 0.0
+
+    @property
+    def average_correct(self) -> float:
+        return self.positives / self.questions if self.questions else 0.0
+
+    def add(self, group: Group) -> None:
+        self.questions += 1
+        self.pairs += len(group.candidates)
+        self.positives += sum(group.labels)
+        for candidate in group.candidates:
+            if candidate.grade is not None:
+                self.grades[candidate.grade] = self.grades.get(candidate.grade, 0) + 1
+
+    def as_dict(self) -> dict[str, Any]:
+        counts: dict[str, Any] = {"questions": self.questions, "pairs": self.pairs, "positives": self.positives}
+        averages = {"average_candidates": self.average_candidates, "average_correct": self.average_correct}
+        grades = {"grades": {str(grade): self.grades[grade] for grade in sorted(self.grades)}} if self.grades else {}
+        return counts | averages | grades
+
+
+def statistics(groups: Iterable[Group]) -> Statistics:
+    counted = Statistics()
+    for group in groups:
+        counted.add(group)
+    return counted
+
+
+def statistics_by_mode(groups: Iterable[Group]) -> dict[Mode, Statistics]:
+    """All modes from a single pass over the raw data."""
+    counted: dict[Mode, Statistics] = {mode: Statistics() for mode in MODES}
+    for group in groups:
+        for mode, one in counted.items():
+            if keeps(group, mode):
+                one.add(group)
+    return counted

@@ -1,0 +1,34 @@
+"""Groups out, in our own JSONL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from cascada.data.atomic import written
+from cascada.data.group import Candidate, Group
+from cascada.data.lines import Source
+from cascada.errors import DataError
+
+
+def write_jsonl(groups: Iterable[Group], path: Source) -> int:
+    """Write a group a line, streaming; the file appears only once it is complete. Returns how many groups it holds."""
+    count = 0
+    with written(path) as file:
+        for group in groups:
+            file.write(json.dumps(_record(group), ensure_ascii=False) + "\n")
+            count += 1
+        if not count:
+            raise DataError(f"{path} was not written: there are no questions to write.")
+    return count
+
+
+def _record(group: Group) -> dict[str, Any]:
+    record = {"id": group.id, "question": group.question, "candidates": [_candidate(one) for one in group.candidates]}
+    return record if group.id is not None else {key: record[key] for key in ("question", "candidates")}
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    return {key: value for key, value in asdict(candidate).items() if value is not None}

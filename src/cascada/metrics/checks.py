@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
-    from cascada.metrics.types import Qrels, Run
+    from cascada.data.trec import Qrels, Run
 
 # trec_eval keeps scores as 32-bit floats: anything larger would become infinite, and tie.
 LARGEST_SCORE = 3.4028234663852886e38

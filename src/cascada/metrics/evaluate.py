@@ -12,7 +12,7 @@ from cascada.metrics.checks import checked_labels, checked_scores
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
 
 if TYPE_CHECKING:
-    from cascada.metrics.types import Qrels, Run
+    from cascada.data.trec import Qrels, Run
 
 Policy = Literal["zero", "skip", "error"]
 """What becomes of a question that cannot be measured: it counts as 0, is left out, or stops the evaluation."""

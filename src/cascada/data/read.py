@@ -53,12 +53,18 @@ def _located(source: str, root: Source | None, split: str | None) -> tuple[Reade
     return _reader_of(_file(Path(source))), Path(source)
 
 
-def _split_file(name: str, root: Source | None, split: str | None) -> Path:
+def split_files(name: str, root: Source | None) -> dict[str, Path]:
+    """The splits of a known data set in its folder; there is at least one."""
     if root is None:
         raise CascadaError(f"The data set {name} needs the folder it is in: give it as root (--root DIR).")
     found = splits(name, Path(root))
     if not found:
         raise CascadaError(f"{root} holds none of the files of {name}: {expected_files(name)}.")
+    return found
+
+
+def _split_file(name: str, root: Source | None, split: str | None) -> Path:
+    found = split_files(name, root)
     if split is None:
         raise CascadaError(f"The data set {name} needs a split (--split); {root} holds {', '.join(found)}.")
     if split not in found:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import NamedTuple
 
-from cascada.data.group import Candidate, Group
+from cascada.data.gather import Key, Row, gathered, key
+from cascada.data.group import Group
 
-
-class Row(NamedTuple):
-    question: str
-    candidate: Candidate
-    question_id: str | None = None
+__all__ = ["Row", "grouped"]
 
 
-def grouped(rows: Iterable[Row]) -> Iterator[Group]:
-    """Rows of the same question that follow each other form a group; only one group is in memory at a time.
+def grouped(rows: Callable[[], Iterator[Row]]) -> Iterator[Group]:
+    """One group per question, in the order the questions first appear.
 
-    A question that comes back later starts a new group: joining them would mean holding the whole file.
+    `rows` starts a new pass over the data. Rows of one question mostly stand together, and then one group is in
+    memory at a time; where they do not (ASNQ and QNLI are released shuffled), they are brought together on disk.
     """
-    for (question_id, question), same in groupby(rows, key=lambda row: (row.question_id, row.question)):
+    if _stand_together(rows()):
+        yield from _consecutive(rows())
+    else:
+        yield from gathered(rows())
+
+
+def _consecutive(rows: Iterable[Row]) -> Iterator[Group]:
+    for (question_id, question), same in groupby(rows, key):
         yield Group(question, tuple(row.candidate for row in same), question_id)
+
+
+def _stand_together(rows: Iterable[Row]) -> bool:
+    """Whether no question comes back after another one; in a shuffled file the first lines settle it."""
+    done: set[Key] = set()
+    for current, _ in groupby(rows, key):
+        if current in done:
+            return False
+        done.add(current)
+    return True

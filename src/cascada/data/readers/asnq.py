@@ -1,4 +1,7 @@
-"""ASNQ: lines of question, sentence and a label from 1 to 4, of which only 4 answers the question."""
+"""ASNQ: lines of question, sentence and a label from 1 to 4, of which only 4 answers the question.
+
+The released files are shuffled: the lines of a question do not stand together.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _GRADES = {"1": 1, "2": 2, "3": 3, "4": 4}
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(_row(line) for line in records(path, f"lines of {THREE}"))
+    return grouped(lambda: map(_row, records(path, f"lines of {THREE}")))
 
 
 def _row(line: Line) -> Row:

@@ -15,7 +15,7 @@ TEXT = ("sentence", "text", "candidate", "answer")
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(_rows(path))
+    return grouped(lambda: _rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:

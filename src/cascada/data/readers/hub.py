@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cascada.data import check
@@ -20,13 +20,13 @@ _NEGATIVE = {"0", "neg", "negative", "no", "false", "not_entailment", "irrelevan
 
 def read(name: str, split: str | None) -> Iterator[Group]:
     """`name` is a hub id, `ID@CONFIGURATION` where the data set has several, or a local folder."""
-    return grouped(_rows(name, split))
-
-
-def _rows(name: str, split: str | None) -> Iterator[Row]:
     data = _loaded(name, split)
-    features = data.features or {}
-    columns = list(features) or list(next(iter(data), {}))
+    return grouped(lambda: _rows(data, name, split))
+
+
+def _rows(data: Any, name: str, split: str | None) -> Iterator[Row]:
+    features = data.features
+    columns = list(features)
     top = Entry(f"hf:{name}", f"split {split}")
     question, text, label = (_column(columns, names, top) for names in (QUESTION, TEXT, ("label",)))
     question_id = next((column for column in QUESTION_ID if column in columns), None)
@@ -39,11 +39,11 @@ def _rows(name: str, split: str | None) -> Iterator[Row]:
 
 
 def _loaded(name: str, split: str | None) -> Any:
-    """Streamed, so that a large data set starts at once and is never in memory."""
+    """Kept on disk and mapped into memory by the library itself."""
     datasets = require("datasets", "hub", f"reading hf:{name}")
     path, _, configuration = name.partition("@")
     try:
-        splits: Mapping[str, Iterable[Any]] = datasets.load_dataset(path, configuration or None, streaming=True)
+        splits: Mapping[str, Any] = datasets.load_dataset(path, configuration or None)
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).strip().split("\n")[0]
         raise DataError(f"hf:{name} cannot be loaded: {reason}") from error

@@ -15,7 +15,7 @@ _LABELS = {"entailment": 1, "not_entailment": 0}
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(_rows(path))
+    return grouped(lambda: _rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:

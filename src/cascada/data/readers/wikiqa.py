@@ -14,7 +14,7 @@ THREE = "question, sentence, label"
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(_rows(path))
+    return grouped(lambda: _rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:

@@ -1,0 +1,159 @@
+"""`cascada data`: how large a data set is, the same data in our own format, and with noisy labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cascada.errors import CascadaError
+
+if TYPE_CHECKING:
+    from cascada.data import Group, Mode, Statistics
+
+app = typer.Typer(help="Data sets: statistics, conversion, label noise.", no_args_is_help=True)
+
+Source = Annotated[str, typer.Argument(help="A known name (with --root), a file, NAME:FILE, or hf:ID.")]
+Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
+Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
+Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
+ModeName = Annotated[str, typer.Option("--mode", help="raw, no-all-negative or clean.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def stats(
+    source: Source,
+    root: Root = None,
+    split: Split = None,
+    mode: Annotated[str | None, typer.Option(help="Only raw, no-all-negative or clean.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count questions, pairs and correct candidates, per split and mode."""
+    from cascada.data.modes import MODES, checked
+
+    modes = (checked(mode),) if mode else MODES
+    names = _splits(source, root, split)
+    counted = {name: _counted(source, root, part, modes) for name, part in names.items()}
+    if as_json:
+        shown = {name: {key: one.as_dict() for key, one in by_mode.items()} for name, by_mode in counted.items()}
+        typer.echo(json.dumps(shown, indent=2))
+    else:
+        _print_table(source, counted)
+
+
+@app.command()
+def convert(
+    source: Source,
+    out: Out,
+    root: Root = None,
+    split: Split = None,
+    mode: ModeName = "raw",
+    to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
+    as_json: AsJson = False,
+) -> None:
+    """Write a data set as our own JSONL, or its labels as TREC qrels."""
+    from cascada.data import Statistics, qrels, write_jsonl, write_qrels
+
+    if to not in ("jsonl", "qrels"):
+        raise CascadaError(f"--to takes jsonl or qrels, not {to!r}.")
+    counted = Statistics()
+    groups = _counting(_groups(source, root, split, mode), counted)
+    if to == "jsonl":
+        write_jsonl(groups, out)
+    else:
+        write_qrels(qrels(groups), out)
+    _report(out, counted, {}, as_json)
+
+
+@app.command()
+def noise(
+    source: Source,
+    out: Out,
+    share: Annotated[str, typer.Option(help="The share of labels to flip, such as 0.1.")],
+    seed: Annotated[int, typer.Option(help="Which labels: the same seed flips the same ones.")] = 0,
+    root: Root = None,
+    split: Split = None,
+    mode: ModeName = "raw",
+    as_json: AsJson = False,
+) -> None:
+    """Flip a share of the labels and write the result as JSONL."""
+    from cascada.data import flip_labels, statistics, write_jsonl
+    from cascada.data.noise import noisy_pairs
+
+    counted = statistics(_groups(source, root, split, mode))
+    flipped = noisy_pairs(share, counted.pairs)
+    groups = _groups(source, root, split, mode)
+    write_jsonl(flip_labels(groups, share, seed=seed, pairs=counted.pairs), out)
+    _report(out, counted, {"flipped": flipped, "share": share, "seed": seed}, as_json)
+
+
+def _splits(source: str, root: Path | None, split: str | None) -> dict[str, str | None]:
+    """What to count, under which name: the splits on disk of a known name, or the one file, called by its name."""
+    from cascada.data.catalog import CATALOG
+    from cascada.data.read import split_files
+
+    if split:
+        return {split: split}
+    if source in CATALOG:
+        return {name: name for name in split_files(source, root)}
+    return {Path(source.split(":", 1)[-1]).name.split(".")[0] or source: None}
+
+
+def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mode, ...]) -> dict[Mode, Statistics]:
+    from cascada.data import statistics_by_mode
+
+    counted = statistics_by_mode(_groups(source, root, split, "raw"))
+    return {mode: counted[mode] for mode in modes}
+
+
+def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
+    """The data, with a sign of life on the terminal while it is read."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from cascada.data import read
+    from cascada.data.modes import checked
+
+    groups = read(source, root=root, split=split, mode=checked(mode))
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} questions"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield from progress.track(groups, description=f"reading {source} {split or ''}".strip())
+
+
+def _counting(groups: Iterator[Group], counted: Statistics) -> Iterator[Group]:
+    for group in groups:
+        counted.add(group)
+        yield group
+
+
+def _report(out: Path, counted: Statistics, more: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"path": str(out)} | counted.as_dict() | more))
+        return
+    flipped = f", {more['flipped']:,} labels flipped" if more else ""
+    typer.echo(f"{out}: {counted.questions:,} questions, {counted.pairs:,} pairs{flipped}")
+
+
+def _print_table(source: str, counted: dict[str, dict[Mode, Statistics]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(source), box=box.SIMPLE, caption="candidates and correct: per question, on average")
+    table.add_column("split", no_wrap=True)
+    table.add_column("mode", no_wrap=True)
+    for name in ("questions", "pairs", "candidates", "correct"):
+        table.add_column(name, justify="right")
+    for split, by_mode in counted.items():
+        for row, (mode, one) in enumerate(by_mode.items()):
+            averages = (f"{average:.1f}" for average in (one.average_candidates, one.average_correct))
+            name = Text("" if row else split)
+            table.add_row(name, mode, f"{one.questions:,}", f"{one.pairs:,}", *averages)
+        table.add_section()
+    Console().print(table)

@@ -153,7 +153,7 @@ def _print_table(source: str, counted: dict[str, dict[Mode, Statistics]]) -> Non
     for split, by_mode in counted.items():
         for row, (mode, one) in enumerate(by_mode.items()):
             averages = (f"{average:.1f}" for average in (one.average_candidates, one.average_correct))
-            name = Text("" if row else split)
-            table.add_row(name, mode, f"{one.questions:,}", f"{one.pairs:,}", *averages)
+            shown = Text("" if row else split)
+            table.add_row(shown, mode, f"{one.questions:,}", f"{one.pairs:,}", *averages)
         table.add_section()
     Console().print(table)

@@ -17,7 +17,7 @@ def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:
         exact = Decimal(str(share))
     except InvalidOperation:
         exact = Decimal(-1)
-    if not 0 <= exact <= 1:
+    if exact.is_nan() or not 0 <= exact <= 1:
         raise CascadaError(f"The share of labels to flip must be a number from 0 to 1, not {share}.")
     return int(exact * pairs)
 

@@ -31,13 +31,19 @@ def _rows(path: Source) -> Iterator[Row]:
 
 
 def _table(path: Source) -> Iterator[tuple[Line, list[str]]]:
-    """Rows with the line they begin on: a quoted text may span several."""
+    """Rows with the line they begin on: a quoted text may span several. Empty lines may stand at the end only."""
     reader = csv.reader((line.text + "\n" for line in lines(path)), strict=True)
     start = 1
+    blank: Line | None = None
     try:
         for fields in reader:
+            line = Line(path, start, "")
+            if fields and blank:
+                raise blank.error("expected a row, found an empty line")
             if fields:
-                yield Line(path, start, ""), fields
+                yield line, fields
+            else:
+                blank = blank or line
             start = reader.line_num + 1
     except csv.Error as error:
         raise DataError.at(path, start, f"not valid CSV: {error}") from error

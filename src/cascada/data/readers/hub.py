@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,6 +43,8 @@ def _loaded(name: str, split: str | None) -> Any:
     """Kept on disk and mapped into memory by the library itself."""
     datasets = require("datasets", "hub", f"reading hf:{name}")
     path, _, configuration = name.partition("@")
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
     try:
         splits: Mapping[str, Any] = datasets.load_dataset(path, configuration or None)
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:

@@ -1,0 +1,115 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from cascada.cli.data import app
+from cascada.data import read, read_qrels
+from cascada.errors import CascadaError
+
+MIXED = "who?\the\t1\nwho?\tshe\t0\n"
+NEGATIVE = "when?\tnever\t0\n"
+POSITIVE = "where?\there\t1\n"
+
+
+@pytest.fixture
+def wikiqa(tmp_path):
+    folder = tmp_path / "wikiqa"
+    folder.mkdir()
+    (folder / "train.tsv").write_text(MIXED + NEGATIVE + POSITIVE)
+    (folder / "test.tsv").write_text(MIXED)
+    return folder
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def counts(found):
+    return found["questions"], found["pairs"], found["positives"]
+
+
+def test_stats_print_every_split_on_disk_in_every_mode_as_json(wikiqa):
+    found = json.loads(run("stats", "wikiqa", "--root", wikiqa, "--json"))
+    assert list(found) == ["train", "test"]
+    assert {mode: counts(one) for mode, one in found["train"].items()} == {
+        "raw": (3, 4, 2),
+        "no-all-negative": (2, 3, 2),
+        "clean": (1, 2, 1),
+    }
+
+
+def test_stats_of_trecqa_include_the_large_training_set(tmp_path):
+    for split in ("train", "train-all", "dev"):
+        (tmp_path / f"{split}.jsonl").write_text('{"id": 1, "question": "q", "candidates": []}\n')
+    assert list(json.loads(run("stats", "trecqa", "--root", tmp_path, "--json"))) == ["train", "train-all", "dev"]
+
+
+def test_stats_can_be_narrowed_to_a_split_and_a_mode(wikiqa):
+    found = json.loads(run("stats", "wikiqa", "--root", wikiqa, "--split", "train", "--mode", "clean", "--json"))
+    assert {split: list(modes) for split, modes in found.items()} == {"train": ["clean"]}
+
+
+def test_stats_of_a_file_are_named_after_it(wikiqa):
+    assert list(json.loads(run("stats", f"wikiqa:{wikiqa / 'test.tsv'}", "--json"))) == ["test"]
+
+
+def test_stats_without_json_are_a_table_that_fits_a_terminal(wikiqa):
+    table = run("stats", "wikiqa", "--root", wikiqa)
+    assert "no-all-negative" in table
+    assert ["train", "raw", "3", "4", "1.3", "0.7"] in [line.split() for line in table.splitlines()]
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_convert_writes_what_reads_back_the_same(wikiqa, tmp_path):
+    options = ("--root", wikiqa, "--split", "train", "--mode", "clean")
+    found = json.loads(run("convert", "wikiqa", tmp_path / "out.jsonl", *options, "--json"))
+    assert counts(found) == (1, 2, 1)
+    assert list(read(tmp_path / "out.jsonl")) == list(read("wikiqa", root=wikiqa, split="train", mode="clean"))
+
+
+def test_convert_writes_qrels(wikiqa, tmp_path):
+    assert "3 questions, 4 pairs" in run(
+        "convert", "wikiqa", tmp_path / "out", "--root", wikiqa, "--split", "train", "--to", "qrels"
+    )
+    assert read_qrels(tmp_path / "out") == {"1": {"1-0": 1, "1-1": 0}, "2": {"2-0": 0}, "3": {"3-0": 1}}
+
+
+def test_noise_flips_the_share_that_was_asked_for(wikiqa, tmp_path):
+    options = ("--root", wikiqa, "--split", "train", "--share", "0.5", "--seed", "1")
+    found = json.loads(run("noise", "wikiqa", tmp_path / "out.jsonl", *options, "--json"))
+    assert (found["pairs"], found["flipped"], found["seed"]) == (4, 2, 1)
+    before = [label for group in read("wikiqa", root=wikiqa, split="train") for label in group.labels]
+    after = [label for group in read(tmp_path / "out.jsonl") for label in group.labels]
+    assert sum(old != new for old, new in zip(before, after, strict=True)) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("stats", "wikiqa"), "needs the folder it is in"),
+        (("stats", "selqa", "--root", "."), "holds none of the files of selqa"),
+        (("stats", "wikqa"), "did you mean wikiqa?"),
+        (("stats", "x.jsonl", "--mode", "dirty"), "There is no mode 'dirty'"),
+        (("stats", "x.jsonl"), "There is no file x.jsonl"),
+        (("convert", "x.jsonl", "out", "--to", "pdf"), "--to takes jsonl or qrels, not 'pdf'"),
+        (("noise", "x.jsonl", "out", "--share", "0.1"), "There is no file x.jsonl"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, CascadaError)
+    assert sentence in str(result.exception)
+    assert not result.stdout
+
+
+def test_the_command_and_the_data_library_load_nothing_heavy():
+    code = "import sys, cascada.cli.data, cascada.data; print([m for m in sys.argv[1:] if m in sys.modules])"
+    heavy = ["torch", "transformers", "scipy", "pandas", "datasets", "pyarrow"]
+    done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,61 @@
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cascada.data import Candidate, Group, read, write_jsonl
+from cascada.errors import DataError
+
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+ids = st.none() | texts
+candidates = st.builds(Candidate, texts, st.sampled_from([None, 0, 1]), ids, st.none() | st.integers(1, 4))
+groups = st.builds(Group, texts.filter(str.strip), st.lists(candidates).map(tuple), ids)
+
+
+@given(data=st.lists(groups, min_size=1))
+def test_what_is_written_is_what_is_read(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("jsonl") / "x.jsonl"
+    assert write_jsonl(data, path) == len(data)
+    assert list(read(path)) == data
+
+
+def test_a_line_separator_inside_a_text_survives(tmp_path):
+    group = Group("who?", (Candidate("one\u2028two\x85three\nfour\r"),))
+    write_jsonl([group], tmp_path / "x.jsonl")
+    assert list(read(tmp_path / "x.jsonl")) == [group]
+
+
+def test_a_packed_file_is_written_packed(tmp_path):
+    write_jsonl([Group("q", ())], tmp_path / "x.jsonl.gz")
+    assert gzip.decompress((tmp_path / "x.jsonl.gz").read_bytes()) == b'{"question": "q", "candidates": []}\n'
+
+
+def test_a_file_can_be_rewritten_from_itself(tmp_path):
+    path = tmp_path / "x.jsonl"
+    write_jsonl([Group("a", ()), Group("b", ())], path)
+    write_jsonl((group for group in read(path) if group.question == "b"), path)
+    assert list(read(path)) == [Group("b", ())]
+
+
+def test_if_the_data_breaks_off_no_file_appears(tmp_path):
+    def broken():
+        yield Group("a", ())
+        raise DataError("broken")
+
+    with pytest.raises(DataError, match="broken"):
+        write_jsonl(broken(), tmp_path / "x.jsonl")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_written_is_a_sentence(tmp_path):
+    group = Group("q", ())
+    with pytest.raises(DataError, match=r"x\.jsonl was not written: there are no questions to write"):
+        write_jsonl([], tmp_path / "x.jsonl")
+    with pytest.raises(DataError, match="cannot be written: No such file or directory"):
+        write_jsonl([group], tmp_path / "no" / "x.jsonl")
+    with pytest.raises(DataError, match="cannot be written: it is not a file"):
+        write_jsonl([group], tmp_path)
+    with pytest.raises(DataError, match="is not text"):
+        write_jsonl([Group("\ud800", ())], tmp_path / "x.jsonl")
+    assert not list(tmp_path.iterdir())

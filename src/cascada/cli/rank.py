@@ -1,0 +1,75 @@
+"""`cascada rank QUESTION [FILE]`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cascada.errors import CascadaError, DataError
+
+
+def rank(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    file: Annotated[Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")] = None,
+    model: Annotated[str | None, typer.Option(help="A trained ranker's folder, bm25, or cosine:FOLDER.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Drop ratio at every exit, or one for each: 0.3 or 0.3,0.4.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the ranking as JSON.")] = False,
+) -> None:
+    """Rank candidate sentences by how well they answer the question."""
+    from cascada.ranking import Ranker
+
+    candidates = read_candidates(file)
+    ranking = Ranker.load(model).rank(question, candidates, top=top, drop=ratios(drop))
+    if as_json:
+        print(json.dumps(ranking.to_dict(), ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        Console().print(ranking)
+
+
+def ratios(option: str | None) -> float | list[float] | None:
+    """`0.3` or `0.3,0.4` as numbers."""
+    if option is None:
+        return None
+    try:
+        numbers = [float(part) for part in option.split(",")]
+    except ValueError:
+        raise CascadaError(f"--drop {option}: expected a number or numbers with commas, such as 0.3,0.4.") from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:
+    """One candidate a line; lines that are JSON objects, if the first one is, are kept whole."""
+    name = str(file) if file and str(file) != "-" else "stdin"
+    try:
+        content = sys.stdin.buffer.read() if name == "stdin" else Path(name).read_bytes()
+    except OSError as error:
+        raise CascadaError(f"{name} cannot be read: {error.strerror}.") from error
+    lines = content.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n").split(b"\n") if content else []
+    texts = [_text(line, name, number) for number, line in enumerate(lines, 1)]
+    if not (texts and texts[0].lstrip().startswith("{")):
+        return list(texts)
+    return [_object(text, name, number) for number, text in enumerate(texts, 1)]
+
+
+def _text(line: bytes, name: str, number: int) -> str:
+    try:
+        return line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError.at(name, number, f"not UTF-8 (byte {error.start + 1} of the line).") from None
+
+
+def _object(line: str, name: str, number: int) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise DataError.at(name, number, f"expected a JSON object with a “text”, found no JSON ({error}).") from None
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise DataError.at(name, number, "expected a JSON object with a “text” that is a string.")
+    return value

@@ -1,0 +1,78 @@
+"""A trained ranker on disk: one folder with shape, encoder config, weights, tokenizer and model card.
+
+| file | what |
+|---|---|
+| `cascada.json` | format version and the ranker's shape; written last, so that a folder with it is whole |
+| `config.json` | the encoder's own config, as the hub has it |
+| `model.safetensors` | all weights |
+| `tokenizer.json` (and its settings) | the tokenizer |
+| `README.md` | the model card: what trained it, on what, how well it does |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from cascada.errors import CascadaError
+from cascada.models.encoder import load_encoder, new_encoder
+from cascada.models.staged import Shape, StagedRanker
+from cascada.ranking.folder import FORMAT, SHAPE_FILE, read_shape
+
+__all__ = ["load", "load_encoder", "save", "tokenizer_folder"]
+
+WEIGHTS_FILE = "model.safetensors"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+
+
+def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
+    """Write the ranker into `folder`; until its last file is in place, the folder is no ranker."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SHAPE_FILE).unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
+        made = Path(work)
+        model.encoder.config.save_pretrained(made)
+        save_file({name: value.contiguous() for name, value in model.state_dict().items()}, made / WEIGHTS_FILE)
+        for name in TOKENIZER_FILES:
+            if (tokenizer / name).exists():
+                shutil.copy(tokenizer / name, made)
+        (made / "README.md").write_text(card, encoding="utf-8")
+        shape = {"format": FORMAT, **dataclasses.asdict(model.shape)}
+        (made / SHAPE_FILE).write_text(json.dumps(shape, indent=2), encoding="utf-8")
+        for path in sorted(made.iterdir(), key=lambda path: path.name == SHAPE_FILE):
+            os.replace(path, folder / path.name)
+
+
+def load(folder: Path) -> StagedRanker:
+    """The ranker that `save` wrote, ready to score."""
+    model = StagedRanker(new_encoder(folder), Shape(**read_shape(folder)))
+    path = folder / WEIGHTS_FILE
+    try:
+        model.load_state_dict(load_file(path))
+    except (OSError, SafetensorError) as error:
+        raise CascadaError(f"{path} cannot be read ({error}): the checkpoint is incomplete or damaged.") from error
+    except RuntimeError as error:
+        raise CascadaError(f"{path} does not hold the weights that {SHAPE_FILE} describes.") from error
+    return model.eval()
+
+
+def tokenizer_folder(encoder: str) -> Path:
+    """Where an encoder's tokenizer files are: its folder, or the hub's copy of it on this machine."""
+    folder = Path(encoder)
+    if not folder.is_dir():
+        try:
+            folder = Path(snapshot_download(encoder, allow_patterns=list(TOKENIZER_FILES)))
+        except (OSError, HfHubHTTPError, HFValidationError) as error:
+            raise CascadaError(f"The tokenizer of {encoder} cannot be fetched: {error}") from error
+    if not (folder / "tokenizer.json").exists():
+        raise CascadaError(f"{encoder} has no tokenizer.json; only fast tokenizers are supported.")
+    return folder

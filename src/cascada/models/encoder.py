@@ -1,0 +1,112 @@
+"""A pre-trained encoder that can be cut to its first layers and run a few layers at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig
+
+from cascada.errors import CascadaError
+
+SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
+"""Encoders whose layers take (hidden, mask). MiniLM, E5 and GTE are `bert` by layout."""
+
+
+class StagedEncoder(nn.Module):
+    """Embeddings and the first n layers of a pre-trained encoder.
+
+    `embed` and then `run(0, n)` give what the encoder's own forward pass gives; `run(0, 4)` followed by `run(4, n)`
+    gives it too, with a stop in between to score and drop candidates.
+    """
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.config: PretrainedConfig = encoder.config  # type: ignore[assignment]
+        if hasattr(encoder, "pooler"):
+            encoder.pooler = None  # type: ignore[assignment]  # heads are ours; an unused layer breaks distributed training
+        self.encoder = encoder
+        stack = encoder.transformer if self.config.model_type == "distilbert" else encoder.encoder
+        self._stack: list[nn.Module] = [stack]  # type: ignore[list-item]  # in a list, so that it is not registered twice
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        return self._stack[0].layer  # type: ignore[return-value]
+
+    @property
+    def depth(self) -> int:
+        return len(self.layers)
+
+    @property
+    def hidden_size(self) -> int:
+        return int(self.config.hidden_size)
+
+    def embed(self, ids: Tensor, types: Tensor) -> Tensor:
+        """Token and type ids, both (pairs, tokens), to states (pairs, tokens, hidden)."""
+        inputs = {"input_ids": ids}
+        if getattr(self.config, "type_vocab_size", 0) > 1:
+            inputs["token_type_ids"] = types
+        states: Tensor = self.encoder.embeddings(**inputs)  # type: ignore[operator]
+        if hasattr(self.encoder, "embeddings_project"):  # ELECTRA's small models
+            states = self.encoder.embeddings_project(states)  # type: ignore[operator]
+        return states
+
+    def run(self, states: Tensor, mask: Tensor, first: int, last: int) -> Tensor:
+        """Layers first+1 to last on (pairs, tokens, hidden) states; `mask` (pairs, tokens) is True on real tokens."""
+        arguments = [additive(mask, states.dtype)]
+        if self.config.model_type == "mpnet":  # relative positions, added in every layer
+            arguments.append(self._stack[0].compute_position_bias(states))  # type: ignore[operator]
+        for layer in self.layers[first:last]:
+            output = layer(states, *arguments)
+            states = output[0] if isinstance(output, tuple) else output
+        return states
+
+
+def additive(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """What is added to attention scores: nothing on real tokens, the lowest number on padding; (pairs, 1, 1, tokens)."""
+    if bool(mask.all()):
+        return None
+    return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)[:, None, None, :]
+
+
+def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
+    """A folder in the hub's layout, or a hub name; safetensors only, and no code from the folder is ever run."""
+    config = _config(name)
+    config.num_hidden_layers = _depth(config, layers)
+    try:
+        encoder = AutoModel.from_pretrained(str(name), config=config, use_safetensors=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise CascadaError(f"No encoder could be loaded from {name}: {_first_line(error)}") from error
+    return StagedEncoder(encoder)
+
+
+def new_encoder(folder: Path) -> StagedEncoder:
+    """An encoder of the shape that `folder`/config.json describes, weights still to be filled in."""
+    return StagedEncoder(AutoModel.from_config(_config(folder)))
+
+
+def _config(name: str | Path) -> PretrainedConfig:
+    try:
+        config = AutoConfig.from_pretrained(str(name), trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise CascadaError(
+            f"{name} is neither a folder with an encoder in the hub's layout nor a hub model that can be reached: "
+            f"{_first_line(error)}"
+        ) from error
+    if config.model_type not in SUPPORTED:
+        raise CascadaError(f"{name} is of type {config.model_type}; supported are {', '.join(SUPPORTED)}.")
+    return config
+
+
+def _depth(config: PretrainedConfig, layers: int | None) -> int:
+    have = int(config.num_hidden_layers)
+    if layers is None:
+        return have
+    if not 1 <= layers <= have:
+        raise CascadaError(f"layers is {layers}, but the encoder has {have}.")
+    return layers
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

@@ -1,0 +1,42 @@
+"""What stands on an exit: a small classifier from the tokens' states to two logits (wrong, right)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+
+class FirstTokenHead(nn.Module):
+    """TANDA's: W·tanh(x) + B of the first token's state x."""
+
+    def __init__(self, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.out = nn.Linear(hidden, 2)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        return self.out(self.dropout(torch.tanh(states[:, 0])))  # type: ignore[no-any-return]  # (pairs, 2)
+
+
+class MeanHead(nn.Module):
+    """The cascade's: mean over the real tokens, three dense layers with tanh, two logits."""
+
+    def __init__(self, hidden: int, dropout: float) -> None:
+        super().__init__()
+        dense = [part for _ in range(3) for part in (nn.Linear(hidden, hidden), nn.Tanh(), nn.Dropout(dropout))]
+        self.dense = nn.Sequential(nn.Dropout(dropout), *dense)
+        self.out = nn.Linear(hidden, 2)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        return self.out(self.dense(mean_of_tokens(states, mask)))  # type: ignore[no-any-return]  # (pairs, 2)
+
+
+def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
+    """Mean of (pairs, tokens, hidden) over the tokens where `mask` (pairs, tokens) is True."""
+    weights = mask.to(states.dtype).unsqueeze(-1)
+    return (states * weights).sum(1) / weights.sum(1)
+
+
+HEADS: dict[str, Callable[[int, float], nn.Module]] = {"first": FirstTokenHead, "mean": MeanHead}

@@ -1,0 +1,45 @@
+"""The transformer ranker: an encoder with a head on each exit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from cascada.models.encoder import StagedEncoder
+from cascada.models.heads import HEADS
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where candidates may leave, and what scores them there. One exit at the last layer is a monolithic ranker."""
+
+    exits: tuple[int, ...]
+    head: str = "mean"
+    dropout: float = 0.1
+    max_length: int = 256
+
+
+class StagedRanker(nn.Module):
+    """Scores pairs of question and sentence at any of its exits."""
+
+    def __init__(self, encoder: StagedEncoder, shape: Shape) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.shape = shape
+        self.heads = nn.ModuleDict(
+            {str(layer): HEADS[shape.head](encoder.hidden_size, shape.dropout) for layer in shape.exits}
+        )
+
+    @property
+    def pad_id(self) -> int:
+        return int(self.encoder.config.pad_token_id or 0)
+
+    def forward(self, ids: Tensor, mask: Tensor, types: Tensor, exit: int | None = None) -> Tensor:
+        """Logits (pairs, 2) at `exit` (a layer; the last one if not given) of inputs shaped (pairs, tokens)."""
+        exit = exit or self.shape.exits[-1]
+        states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, exit)
+        return self.score(states, mask, exit)
+
+    def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
+        return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]

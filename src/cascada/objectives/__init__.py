@@ -1,0 +1,5 @@
+"""What a ranker learns from."""
+
+from cascada.objectives.point import point
+
+__all__ = ["point"]

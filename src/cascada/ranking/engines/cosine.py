@@ -1,0 +1,61 @@
+"""Cosine ranking: question and candidates embedded apart and compared. The bar that a trained ranker has to pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from cascada.errors import CascadaError
+from cascada.models.encoder import StagedEncoder, load_encoder
+from cascada.models.heads import mean_of_tokens
+from cascada.ranking.batches import shortest_first
+from cascada.ranking.engines.pytorch import TOKEN_BUDGET
+from cascada.ranking.ranker import Ranker
+from cascada.ranking.stage import Floats, Pairs, Scored
+from cascada.text.pairs import EncodedPairs, PairTokenizer
+
+
+class CosineStage:
+    """Cosine of the mean token states of question and candidate."""
+
+    exit = 0
+    layers = 0
+
+    def __init__(self, encoder: StagedEncoder, tokenizer: PairTokenizer) -> None:
+        self.encoder = encoder.eval()
+        self.tokenizer = tokenizer
+
+    def score(self, pairs: Pairs, state: Any) -> Scored:
+        asked = self.embed(self.tokenizer.encode_alone(pairs.questions))
+        encoded = self.tokenizer.encode_alone(pairs.texts)
+        scores = (asked[pairs.owner] * self.embed(encoded)).sum(1)
+        return Scored(scores.astype(np.float32), truncated=encoded.truncated)
+
+    def probability(self, scores: Floats) -> Floats:
+        """(1 + cosine) / 2: the same order between 0 and 1, not a probability of being right."""
+        return (1 + np.clip(scores, -1, 1)) / 2
+
+    def embed(self, encoded: EncodedPairs) -> NDArray[np.float32]:
+        """Unit vectors, (texts, hidden)."""
+        vectors = np.zeros((len(encoded), self.encoder.hidden_size), np.float32)
+        with torch.inference_mode():
+            for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
+                ids, mask, types = map(torch.from_numpy, encoded.padded(rows, self.tokenizer.pad_id))
+                states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth)
+                mean = mean_of_tokens(states, mask)
+                vectors[rows] = torch.nn.functional.normalize(mean, dim=-1).numpy()
+        return vectors
+
+
+def cosine_ranker(folder: str) -> Ranker:
+    """An encoder's folder in the hub's layout as a ranker that needs no training."""
+    if not (Path(folder) / "tokenizer.json").exists():
+        raise CascadaError(f"cosine:{folder} needs a folder with an encoder and its tokenizer.json.")
+    encoder = load_encoder(folder)
+    pad_id = int(encoder.config.pad_token_id or 0)
+    longest = min(256, int(encoder.config.max_position_embeddings))
+    return Ranker([CosineStage(encoder, PairTokenizer.load(Path(folder), max_length=longest, pad_id=pad_id))], full_layers=0)

@@ -1,0 +1,27 @@
+"""From a name to a ranker. Engines are imported only when one is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cascada.errors import require
+from cascada.ranking.bm25 import BM25Stage
+from cascada.ranking.folder import read_shape
+from cascada.ranking.ranker import Ranker
+
+
+def load(model: str | None = None) -> Ranker:
+    """See `Ranker.load`."""
+    if model is None or model == "bm25":
+        return Ranker([BM25Stage()], full_layers=0)
+    if model.startswith("cosine:"):
+        require("transformers", "train", "the torch engine")
+        from cascada.ranking.engines.cosine import cosine_ranker
+
+        return cosine_ranker(model.removeprefix("cosine:"))
+    folder = Path(model)
+    read_shape(folder)  # a wrong folder is told before torch is loaded
+    require("transformers", "train", "the torch engine")
+    from cascada.ranking.engines.pytorch import torch_ranker
+
+    return torch_ranker(folder)

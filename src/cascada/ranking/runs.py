@@ -1,0 +1,45 @@
+"""Rankings of whole data sets, as TREC runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from cascada.data import Group, Run
+from cascada.ranking.drop import Drop
+from cascada.ranking.ranker import Ranker
+from cascada.ranking.result import Ranking
+
+
+def run_of(
+    ranker: Ranker, groups: Sequence[Group], *, drop: Drop = None, each: Callable[[Ranking], None] | None = None
+) -> Run:
+    """Rank every group, whose questions and candidates must have ids (see `cascada.data.identified`).
+
+    `each` is called with every ranking as it comes, for a progress bar.
+    """
+    run: Run = {}
+    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=drop), strict=True):
+        if each:
+            each(ranking)
+        ids = [str(group.candidates[item.index].id) for item in ranking]
+        run[str(group.id)] = dict(zip(ids, run_scores(ranking), strict=True))
+    return run
+
+
+def run_scores(ranking: Ranking) -> list[float]:
+    """Numbers that put the candidates in the ranking's order, equal where the ranker could not tell two apart.
+
+    The raw scores do, where all candidates left at one exit. Scores of different exits cannot be compared, so there
+    the number is how many steps a candidate stands above the last one.
+    """
+    if len({item.exit for item in ranking}) == 1:
+        return [item.raw_score for item in ranking]
+    keys = [(item.exit, item.raw_score) for item in ranking]
+    steps = np.cumsum([0, *(before != after for before, after in zip(keys, keys[1:], strict=False))])
+    return [float(steps[-1] - step) for step in steps]
+
+
+def _questions(groups: Sequence[Group]) -> Iterable[tuple[str, Sequence[str]]]:
+    return ((group.question, group.texts) for group in groups)

@@ -1,0 +1,89 @@
+"""Which pairs are trained on together, in every epoch of a run.
+
+The whole run is one sequence of batches, known from the seed alone, so that a run that was killed goes on with the
+batch it had come to. Nothing of it is held but the epoch under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from torch.utils.data import Sampler
+
+from cascada.ranking.batches import by_token_budget
+from cascada.text.pairs import Ints
+from cascada.training.examples import Examples
+from cascada.training.settings import TrainingSettings
+
+CHUNK = 100
+"""Pairs are sorted by length within about this many batches: enough for little padding, and still a good shuffle."""
+
+
+class BatchPlan(Sampler[list[int]]):
+    """The batches of all epochs that process `rank` of `world` trains on, one list of rows each."""
+
+    def __init__(self, examples: Examples, settings: TrainingSettings, *, rank: int = 0, world: int = 1) -> None:
+        self.examples = examples
+        self.settings = settings
+        self.rank = rank
+        self.world = world
+
+    def __iter__(self) -> Iterator[list[int]]:
+        for epoch in range(self.settings.epochs):
+            batches = self.epoch(epoch)
+            for index in range(self.rank, len(batches), self.world):
+                yield batches[index].tolist()
+
+    def __len__(self) -> int:
+        return sum(self.epoch_lengths)
+
+    @cached_property
+    def epoch_lengths(self) -> list[int]:
+        """Batches per process in each epoch."""
+        return [len(self.epoch(epoch)) // self.world for epoch in range(self.settings.epochs)]
+
+    def epoch(self, epoch: int) -> list[Ints]:
+        """All processes' batches of one epoch; their number divides by the number of processes."""
+        random = np.random.default_rng([self.settings.seed, epoch])
+        batches = list(self._cut(self._rows(random), random))
+        order = random.permutation(len(batches))
+        order = np.resize(order, -(-len(order) // self.world) * self.world)  # a few again, so that nobody waits
+        return [batches[index] for index in order]
+
+    def _rows(self, random: np.random.Generator) -> Ints:
+        """The rows of this epoch: all of them, or with each question's negatives drawn anew."""
+        wanted = self.settings.negatives
+        if wanted is None:
+            return np.arange(len(self.examples))
+        negative = self.examples.labels == 0
+        lottery = random.random(len(self.examples))
+        order = np.lexsort((lottery, self.examples.owner))
+        order = order[negative[order]]  # negatives, by question, each question's in random order
+        owner = self.examples.owner[order]
+        place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # place within its question
+        return np.sort(np.concatenate((np.flatnonzero(~negative), order[place < wanted])))
+
+    def _cut(self, rows: Ints, random: np.random.Generator) -> Iterator[Ints]:
+        size = self.settings.batch.size
+        if self.settings.batch.by == "questions":
+            yield from self._questions(rows, random)
+            return
+        shuffled = random.permutation(rows)
+        if self.settings.batch.by == "pairs":
+            yield from (shuffled[start : start + size] for start in range(0, len(shuffled), size))
+            return
+        lengths = self.examples.encoded.lengths
+        pairs = max(1, int(CHUNK * size / lengths.mean()))
+        for start in range(0, len(shuffled), pairs):
+            chunk = shuffled[start : start + pairs]
+            yield from by_token_budget(lengths, chunk[np.argsort(lengths[chunk], kind="stable")], size)
+
+    def _questions(self, rows: Ints, random: np.random.Generator) -> Iterator[Ints]:
+        """Whole questions, so many at a time, with all of their rows."""
+        owner = self.examples.owner[rows]
+        questions = random.permutation(np.unique(owner))
+        size = self.settings.batch.size
+        for start in range(0, len(questions), size):
+            yield rows[np.isin(owner, questions[start : start + size])]

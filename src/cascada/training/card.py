@@ -1,0 +1,38 @@
+"""The model card: what trained the model, on what, and how well it does on the dev set."""
+
+from __future__ import annotations
+
+import yaml
+
+import cascada
+from cascada.training.examples import Examples
+from cascada.training.settings import Recipe
+
+
+def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:
+    best = max(history["dev"], key=lambda row: row["MAP"])
+    measures = "\n".join(f"| {name} | {best[name]:.4f} |" for name in ("MAP", "MRR", "P@1", "nDCG@10"))
+    settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+    return f"""# A Cascada ranker
+
+Ranks candidate sentences by how well they answer a question. Trained with Cascada {cascada.__version__} from
+`{recipe.model.encoder}` on `{recipe.train.source}` ({len(examples):,} pairs, {int(examples.labels.sum()):,} correct).
+
+| measure on `{recipe.dev.source}` {recipe.dev.split or ""} ({recipe.dev.mode}) | best, after epoch {best["epoch"]:g} |
+|---|---|
+{measures}
+
+The weights are under the licences of the encoder and the data they were made from.
+
+## Recipe
+
+```yaml
+{settings}```
+
+## Use
+
+```python
+from cascada import Ranker
+Ranker.load("this folder").rank(question, sentences)
+```
+"""

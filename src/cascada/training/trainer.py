@@ -1,0 +1,152 @@
+"""The field's trainer, taught three things: batches by token budget, dev MAP, and checkpoints that survive a kill."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate.utils import gather_object
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import DataLoader
+from transformers import PrinterCallback, Trainer, TrainingArguments
+
+from cascada.data import Group, qrels
+from cascada.errors import CascadaError
+from cascada.metrics import evaluate
+from cascada.models.staged import StagedRanker
+from cascada.objectives import point
+from cascada.ranking.engines.pytorch import ranker_of
+from cascada.ranking.runs import run_of
+from cascada.text.pairs import PairTokenizer
+from cascada.training.batches import BatchPlan
+from cascada.training.examples import Examples
+from cascada.training.schedule import learning_rate
+from cascada.training.settings import TrainingSettings
+
+COMPLETE = "complete"
+"""Written into a checkpoint last of all: one without it was cut off while it was written."""
+NEVER = 10**9
+"""Steps: evaluation and saving are asked for by `Marks`, not by the trainer's own counting."""
+
+
+class RankerTrainer(Trainer):  # type: ignore[misc]
+    """Trains a staged ranker on `examples` and watches MAP on the dev groups, which must have ids."""
+
+    loss_is_scaled_for_ga = False
+
+    def __init__(
+        self,
+        model: StagedRanker,
+        examples: Examples,
+        dev: list[Group],
+        tokenizer: PairTokenizer,
+        settings: TrainingSettings,
+        folder: Path,
+    ) -> None:
+        super().__init__(model=model, args=arguments(settings, folder), train_dataset=examples, eval_dataset=dev)
+        self.remove_callback(PrinterCallback)
+        self.examples = examples
+        self.dev = dev
+        self.tokenizer = tokenizer
+        self.settings = settings
+        self.plan = BatchPlan(examples, settings, rank=self.args.process_index, world=self.args.world_size)
+        self.positive_weight = examples.balance if settings.positive_weight == "balanced" else settings.positive_weight
+        self._started: float | None = None
+
+    def get_train_dataloader(self) -> DataLoader[int]:
+        return DataLoader(self.examples, batch_sampler=self.plan, collate_fn=self.examples.collate)
+
+    def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> LambdaLR:
+        self.lr_scheduler = LambdaLR(optimizer or self.optimizer, learning_rate(self.settings, num_training_steps))
+        self._created_lr_scheduler = True
+        return self.lr_scheduler
+
+    def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *_: Any, **__: Any) -> Tensor:
+        _ = self.seconds  # the clock starts with the first batch
+        labels = inputs.pop("labels")
+        loss = point(model(**inputs), labels, positive_weight=self.positive_weight)
+        if not torch.isfinite(loss):
+            raise CascadaError(
+                f"The loss is {loss.item()} at update {self.state.global_step + 1}: "
+                "training diverged; a lower training.learning_rate or a longer warmup may help."
+            )
+        return loss
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Rank the dev groups, each process its share, and measure."""
+        share = self.dev[self.args.process_index :: self.args.world_size]
+        self.model.eval()
+        run = run_of(ranker_of(self.model, self.tokenizer), share)
+        if self.args.world_size > 1:
+            run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
+        metrics = {f"eval_{name}": value for name, value in evaluate(run, qrels(self.dev)).mean.items()}
+        metrics["eval_seconds"] = self.seconds
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    @property
+    def seconds(self) -> float:
+        """Time trained, over all the times the run was taken up again."""
+        if self._started is None:
+            before = [row["eval_seconds"] for row in self.state.log_history if "eval_seconds" in row]
+            self._started = time.monotonic() - (before[-1] if before else 0.0)
+        return time.monotonic() - self._started
+
+    def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
+        folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
+        try:
+            super()._save_checkpoint(model, trial)
+            (folder / COMPLETE).touch()
+        except (OSError, RuntimeError, SafetensorError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise CascadaError(
+                f"The checkpoint {folder} could not be written ({error}); "
+                "the same command goes on from the one before it."
+            ) from error
+
+
+def last_complete(folder: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; others are removed."""
+    complete = []
+    for checkpoint in folder.glob("checkpoint-*"):
+        if (checkpoint / COMPLETE).exists():
+            complete.append(checkpoint)
+        else:
+            shutil.rmtree(checkpoint, ignore_errors=True)
+    return max(complete, key=lambda path: int(path.name.removeprefix("checkpoint-")), default=None)
+
+
+def arguments(settings: TrainingSettings, folder: Path) -> TrainingArguments:
+    on_cpu = not torch.cuda.is_available()
+    return TrainingArguments(
+        output_dir=str(folder),
+        num_train_epochs=1,  # the plan is one sequence of batches over all epochs
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        max_grad_norm=settings.max_gradient,
+        gradient_accumulation_steps=settings.batch.accumulate,
+        optim="adamw_torch_fused",
+        eval_strategy="steps",
+        eval_steps=NEVER,
+        save_strategy="steps",
+        save_steps=NEVER,
+        save_total_limit=2,
+        load_best_model_at_end=True,
+        metric_for_best_model="MAP",
+        greater_is_better=True,
+        logging_steps=10,
+        seed=settings.seed,
+        use_cpu=on_cpu,
+        ddp_backend="gloo" if on_cpu and int(os.environ.get("WORLD_SIZE", "1")) > 1 else None,
+        dataloader_pin_memory=not on_cpu,
+        remove_unused_columns=False,
+        disable_tqdm=True,
+        report_to="none",
+    )

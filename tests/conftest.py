@@ -1,0 +1,132 @@
+"""Small real encoders, tokenizers and rankers, made once and saved as the hub would have them."""
+
+import os
+
+os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1")  # before torch and the hub's client are imported
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+LAYERS = 4
+POSITIONS = 512
+SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": LAYERS}
+
+
+def vocabulary() -> list[str]:
+    """Two hundred words that can be said: `baba`, `babe`, …"""
+    syllables = [a + b for a in "bdklmnprst" for b in "aeiou"]
+    return [first + second for first, second in itertools.islice(itertools.product(syllables[::3], syllables), 200)]
+
+
+def wordpiece(words: list[str]) -> Tokenizer:
+    """BERT's: `[CLS] question [SEP] sentence [SEP]`, types 0 and 1."""
+    signs = [chr(code) for code in range(33, 127) if not chr(code).isupper()]
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *signs, *(f"##{sign}" for sign in signs), *words]
+    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.add_special_tokens(pieces[:5])
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.decoder = decoders.WordPiece()
+    return tokenizer
+
+
+def byte_pairs(words: list[str]) -> Tokenizer:
+    """RoBERTa's: `<s> question </s></s> sentence </s>`, all of type 0."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([" ".join(words)], trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def save_encoder(folder: Path, config, tokenizer: Tokenizer) -> Path:
+    """An encoder with random weights: config.json, model.safetensors, tokenizer.json."""
+    import torch
+    from transformers import AutoModel
+
+    torch.manual_seed(7)
+    AutoModel.from_config(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def words() -> list[str]:
+    """Words that are one token each in the BERT-like vocabulary."""
+    return vocabulary()
+
+
+@pytest.fixture(scope="session")
+def tokenizers(words) -> dict[str, Tokenizer]:
+    return {"bert": wordpiece(words), "roberta": byte_pairs(words)}
+
+
+@pytest.fixture(scope="session")
+def encoder_folders(tmp_path_factory, tokenizers) -> dict[str, Path]:
+    """One tiny encoder of each supported architecture, by name."""
+    import transformers as hf
+
+    bert = {"vocab_size": tokenizers["bert"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 0}
+    roberta = {"vocab_size": tokenizers["roberta"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 1}
+    from_two = {"max_position_embeddings": POSITIONS + 2}  # these count positions from the padding id on
+    distil = {"dim": 32, "hidden_dim": 64, "n_heads": 4, "n_layers": LAYERS}
+    configs = {
+        "bert": hf.BertConfig(**bert, **SIZES, max_position_embeddings=POSITIONS),
+        "minilm": hf.BertConfig(**bert, **{**SIZES, "hidden_size": 24, "num_attention_heads": 12}),
+        "roberta": hf.RobertaConfig(**roberta, **SIZES, **from_two, type_vocab_size=1),
+        "xlm-roberta": hf.XLMRobertaConfig(**roberta, **SIZES, **from_two, type_vocab_size=1),
+        "distilbert": hf.DistilBertConfig(**bert, **distil, max_position_embeddings=POSITIONS),
+        "electra": hf.ElectraConfig(**bert, **SIZES, embedding_size=16),
+        "mpnet": hf.MPNetConfig(**roberta, **SIZES, **from_two),
+    }
+    layout = {name: "roberta" if config.pad_token_id == 1 else "bert" for name, config in configs.items()}
+    home = tmp_path_factory.mktemp("encoders")
+    return {name: save_encoder(home / name, configs[name], tokenizers[layout[name]]) for name in configs}
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(encoder_folders) -> Path:
+    """A tiny BERT with four layers."""
+    return encoder_folders["bert"]
+
+
+def save_ranker(folder: Path, encoder_folder: Path, **shape) -> Path:
+    import torch
+
+    from cascada.models.checkpoint import save
+    from cascada.models.encoder import load_encoder
+    from cascada.models.staged import Shape, StagedRanker
+
+    torch.manual_seed(11)
+    model = StagedRanker(load_encoder(encoder_folder), Shape(**shape))
+    save(model, folder, tokenizer=encoder_folder, card="# A tiny ranker\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def ranker_folder(tmp_path_factory, encoder_folder) -> Path:
+    """A monolithic ranker with random weights, as `cascada train` saves one."""
+    folder = tmp_path_factory.mktemp("rankers") / "monolithic"
+    return save_ranker(folder, encoder_folder, exits=(LAYERS,), head="first", max_length=64)
+
+
+@pytest.fixture(scope="session")
+def cascade_folder(tmp_path_factory, encoder_folder) -> Path:
+    """A cascade with random weights and exits after layers 2 and 4."""
+    folder = tmp_path_factory.mktemp("rankers") / "cascade"
+    return save_ranker(folder, encoder_folder, exits=(2, LAYERS), head="mean", max_length=64)

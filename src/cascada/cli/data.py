@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cascada.cli.options import AsJson, Root, Source, Split
 from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
@@ -16,12 +17,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Data sets: statistics, conversion, label noise.", no_args_is_help=True)
 
-Source = Annotated[str, typer.Argument(help="A known name (with --root), a file, NAME:FILE, or hf:ID.")]
 Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
-Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
-Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
 ModeName = Annotated[str, typer.Option("--mode", help="raw, no-all-negative or clean.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
@@ -112,17 +109,15 @@ def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mod
 
 def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
     """The data, with a sign of life on the terminal while it is read."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
+    from cascada.cli.progress import progress
     from cascada.data import read
     from cascada.data.modes import checked
 
     groups = read(source, root=root, split=split, mode=checked(mode))
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}: {task.completed:,} questions"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield from progress.track(groups, description=f"reading {source} {split or ''}".strip())
+    with progress(f"reading {source} {split or ''}".strip(), unit="questions") as advance:
+        for group in groups:
+            advance(1)
+            yield group
 
 
 def _counting(groups: Iterator[Group], counted: Statistics) -> Iterator[Group]:

@@ -1,1 +1,103 @@
-def evaluate() -> None: ...
+"""`cascada evaluate MODEL DATA`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cascada.cli.options import AsJson, Drop, Root, Source, Split, ratios
+from cascada.errors import CascadaError, require
+
+if TYPE_CHECKING:
+    from cascada.data import Group, Run
+    from cascada.metrics import Comparison, Evaluation
+
+
+def evaluate(
+    model: Annotated[str, typer.Argument(help="A trained ranker's folder, bm25, cosine:FOLDER, or a TREC run file.")],
+    data: Source,
+    root: Root = None,
+    split: Split = "test",
+    mode: Annotated[
+        str, typer.Option(help="clean leaves out questions whose candidates are all wrong or all right; or raw, …")
+    ] = "clean",
+    drop: Drop = None,
+    measures: Annotated[str, typer.Option(help="What to measure, with commas: MAP,MRR,P@1,nDCG@10,R@5.")] = "",
+    run: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
+    against: Annotated[Path | None, typer.Option(help="Another TREC run: is the difference significant?")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a ranker on a data set, as trec_eval does."""
+    require("pytrec_eval", "eval", "measuring")
+    from cascada.data import load, qrels, read_run, write_run
+    from cascada.data.modes import checked
+    from cascada.metrics import DEFAULT_MEASURES, compare
+    from cascada.metrics import evaluate as measure
+
+    names = tuple(name.strip() for name in measures.split(",")) if measures else DEFAULT_MEASURES
+    groups = load(data, root=root, split=split if root or data.startswith("hf:") else None, mode=checked(mode))
+    started = time.perf_counter()
+    ranked = _ranked(model, groups, drop)
+    seconds = time.perf_counter() - started
+    result = measure(ranked, qrels(groups), names)
+    if run:
+        write_run(ranked, run)
+    compared = [compare(result, measure(read_run(against), qrels(groups), names), name) for name in names] if against else []
+    if as_json:
+        typer.echo(json.dumps(_as_dict(result, compared, seconds)))
+    else:
+        _print(model, f"{data} {split or ''} ({mode})", result, compared, against)
+
+
+def _ranked(model: str, groups: list[Group], drop: str | None) -> Run:
+    """A run: read from a file, or made by ranking every group."""
+    from cascada.data import read_run
+
+    if Path(model).is_file():
+        if drop:
+            raise CascadaError("--drop belongs to a ranker; a run file is measured as it is.")
+        return read_run(model)
+    from cascada.cli.progress import progress
+    from cascada.ranking import Ranker
+    from cascada.ranking.bm25 import bm25_ranker
+    from cascada.ranking.runs import run_of
+
+    # BM25 knows how rare a word is from all the candidates at hand, as a search engine does from its index.
+    texts = (text for group in groups for text in group.texts)
+    ranker = bm25_ranker(texts) if model == "bm25" else Ranker.load(model)
+    with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
+        return run_of(ranker, groups, drop=ratios(drop), each=lambda ranking: advance(len(ranking)))
+
+
+def _as_dict(result: Evaluation, compared: list[Comparison], seconds: float) -> dict[str, Any]:
+    found: dict[str, Any] = {**result.mean, "questions": result.questions, "seconds": round(seconds, 3)}
+    if compared:
+        found["against"] = {
+            one.measure: {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
+            for one in compared
+        }
+    return found
+
+
+def _print(model: str, data: str, result: Evaluation, compared: list[Comparison], against: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{model} on {data}, {result.questions} questions", title_justify="left", box=None)
+    table.add_column("")
+    table.add_column("value", justify="right")
+    if compared:
+        for name in (f"over {against}", "p (t-test)", "p (randomisation)"):
+            table.add_column(name, justify="right")
+    for index, (name, value) in enumerate(result.mean.items()):
+        cells = [name, f"{value:.4f}"]
+        if compared:
+            one = compared[index]
+            t_p = "–" if one.t_p is None else f"{one.t_p:.4f}"
+            cells += [f"{one.difference:+.4f}", t_p, f"{one.randomisation_p:.4f}"]
+        table.add_row(*cells)
+    Console().print(table)

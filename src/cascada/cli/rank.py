@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cascada.cli.options import AsJson, Drop, ratios
 from cascada.errors import CascadaError, DataError
 
 
@@ -17,8 +18,8 @@ def rank(
     file: Annotated[Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")] = None,
     model: Annotated[str | None, typer.Option(help="A trained ranker's folder, bm25, or cosine:FOLDER.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Drop ratio at every exit, or one for each: 0.3 or 0.3,0.4.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the ranking as JSON.")] = False,
+    drop: Drop = None,
+    as_json: AsJson = False,
 ) -> None:
     """Rank candidate sentences by how well they answer the question."""
     from cascada.ranking import Ranker
@@ -31,17 +32,6 @@ def rank(
         from rich.console import Console
 
         Console().print(ranking)
-
-
-def ratios(option: str | None) -> float | list[float] | None:
-    """`0.3` or `0.3,0.4` as numbers."""
-    if option is None:
-        return None
-    try:
-        numbers = [float(part) for part in option.split(",")]
-    except ValueError:
-        raise CascadaError(f"--drop {option}: expected a number or numbers with commas, such as 0.3,0.4.") from None
-    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:

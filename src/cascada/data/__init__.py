@@ -4,7 +4,7 @@ from cascada.data.group import Candidate, Group
 from cascada.data.identify import identified
 from cascada.data.modes import MODES, Mode, select
 from cascada.data.noise import flip_labels
-from cascada.data.read import read
+from cascada.data.read import load, read
 from cascada.data.statistics import Statistics, statistics, statistics_by_mode
 from cascada.data.trec import Qrels, Run, qrels, read_qrels, read_run, write_qrels, write_run
 from cascada.data.write import write_jsonl
@@ -19,6 +19,7 @@ __all__ = [
     "Statistics",
     "flip_labels",
     "identified",
+    "load",
     "qrels",
     "read",
     "read_qrels",

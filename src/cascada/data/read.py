@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from cascada.data.catalog import CATALOG, expected_files, splits
 from cascada.data.group import Group
+from cascada.data.identify import identified
 from cascada.data.lines import Source
 from cascada.data.modes import Mode, checked, select
 from cascada.data.readers import READERS, Reader, hub
@@ -33,6 +35,20 @@ def read(
             print(group.question, sum(group.labels))
     """
     return select(_opened(str(source), root, split), checked(mode))
+
+
+def load(
+    source: Source, *, root: Source | None = None, split: str | None = None, mode: Mode = "raw", first: int | None = None
+) -> list[Group]:
+    """All groups of a data set that `read` would stream, or the `first` few, each with ids.
+
+    Missing ids are given before the mode leaves questions out, so that a question has one id in every mode.
+    """
+    everything = identified(read(source, root=root, split=split))
+    found = list(islice(select(everything, checked(mode)), first))
+    if not found:
+        raise CascadaError(f"{source}{f' {split}' if split else ''} has no questions in mode {mode}.")
+    return found
 
 
 def _opened(source: str, root: Source | None, split: str | None) -> Iterator[Group]:

@@ -4,23 +4,55 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
 
 from cascada.ranking.executor import rows_of
+from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Floats, Pairs, Scored
 
 WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True)
+class Background:
+    """What BM25 has to know of a collection of texts."""
+
+    texts: int
+    words: int
+    having: Mapping[str, int]
+    """Word → how many texts have it."""
+
+    @classmethod
+    def of(cls, texts: Iterable[Counter[str]]) -> Background:
+        count = total = 0
+        having: Counter[str] = Counter()
+        for text in texts:
+            count, total = count + 1, total + text.total()
+            having.update(text.keys())
+        return cls(count, total, having)
+
+    @property
+    def average_length(self) -> float:
+        return max(self.words / max(self.texts, 1), 1.0)
+
+    def rarity(self, word: str) -> float:
+        having = self.having.get(word, 0)
+        return log(1 + (self.texts - having + 0.5) / (having + 0.5))
+
+
 class BM25Stage:
-    """Okapi BM25; how rare a word is, is counted over the question's own candidates."""
+    """Okapi BM25. How rare a word is comes from a background, or else from the question's own candidates."""
 
     exit = 0
     layers = 0
 
-    def __init__(self, *, k1: float = 1.2, b: float = 0.75) -> None:
+    def __init__(self, background: Background | None = None, *, k1: float = 1.2, b: float = 0.75) -> None:
+        self.background = background
         self.k1 = k1
         self.b = b
 
@@ -36,15 +68,20 @@ class BM25Stage:
 
     def _score_group(self, question: str, texts: list[str]) -> Floats:
         documents = [Counter(words(text)) for text in texts]
+        background = self.background or Background.of(documents)
         lengths = np.array([document.total() for document in documents], np.float64)
-        norm = self.k1 * (1 - self.b + self.b * lengths / max(lengths.mean(), 1)) if texts else lengths
+        norm = self.k1 * (1 - self.b + self.b * lengths / background.average_length)
         scores = np.zeros(len(texts))
         for word in dict.fromkeys(words(question)):
             count = np.array([document[word] for document in documents], np.float64)  # (candidates,)
-            having = np.count_nonzero(count)
-            rarity = np.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
-            scores += rarity * count * (self.k1 + 1) / (count + norm)
+            scores += background.rarity(word) * count * (self.k1 + 1) / (count + norm)
         return scores.astype(np.float32)
+
+
+def bm25_ranker(texts: Iterable[str] | None = None) -> Ranker:
+    """BM25 as a ranker; with `texts`, rarity and average length are taken from them all."""
+    background = None if texts is None else Background.of(Counter(words(text)) for text in texts)
+    return Ranker([BM25Stage(background)], full_layers=0)
 
 
 def words(text: str) -> list[str]:

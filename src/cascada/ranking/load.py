@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cascada.errors import require
-from cascada.ranking.bm25 import BM25Stage
+from cascada.ranking.bm25 import bm25_ranker
 from cascada.ranking.folder import read_shape
 from cascada.ranking.ranker import Ranker
 
@@ -13,7 +13,7 @@ from cascada.ranking.ranker import Ranker
 def load(model: str | None = None) -> Ranker:
     """See `Ranker.load`."""
     if model is None or model == "bm25":
-        return Ranker([BM25Stage()], full_layers=0)
+        return bm25_ranker()
     if model.startswith("cosine:"):
         require("transformers", "train", "the torch engine")
         from cascada.ranking.engines.cosine import cosine_ranker

@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test check format clean
+
+demo: .venv/core  ## rank real sentences
+	@$(BIN)/cascada rank "How many people ascended the Eiffel Tower in 2011?" examples/eiffel.txt --top 3
+	@$(BIN)/cascada rank "How old was Warhol when his dad died?" examples/warhol.txt --top 3
+	@$(BIN)/cascada rank "How long does the president of Algeria serve for?" examples/algeria.txt --top 3
+	@$(BIN)/cascada data stats examples/selqa.jsonl
+
+test: check  ## lint, types, tests
+	$(BIN)/pytest -n 2 -q
+
+check: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The core install has no torch: it takes seconds, and is all that ranking needs.
+.venv/core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -e .
+	touch $@
+
+# torch by its exact version first, so that the build on offer for this machine is taken.
+.venv/dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) "$$(grep '^torch==' constraints.txt)"
+	$(PIP) -e ".[dev]"
+	touch $@ .venv/core
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,22 @@
+"""One progress bar for every long command: on stderr, and only on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(description: str, *, total: int | None = None, unit: str = "pairs") -> Iterator[Callable[[int], None]]:
+    """Gives the function to call with how much was done; without a total it counts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
+    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+    count = "{task.completed:,}" + (f" of {total:,}" if total else "")
+    columns: list[ProgressColumn] = [TextColumn("{task.description}:"), TextColumn(f"{count} {unit}"), TimeElapsedColumn()]
+    columns = [*columns[:1], BarColumn(), *columns[1:], TimeRemainingColumn()] if total else [SpinnerColumn(), *columns]
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda done: bar.advance(task, done)

@@ -42,6 +42,7 @@ def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> No
         made = Path(work)
         model.encoder.config.save_pretrained(made)
         save_file({name: value.contiguous() for name, value in model.state_dict().items()}, made / WEIGHTS_FILE)
+        shutil.copymode(made / "config.json", made / WEIGHTS_FILE)  # safetensors lets nobody else read it
         for name in TOKENIZER_FILES:
             if (tokenizer / name).exists():
                 shutil.copy(tokenizer / name, made)
@@ -54,7 +55,11 @@ def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> No
 
 def load(folder: Path) -> StagedRanker:
     """The ranker that `save` wrote, ready to score."""
-    model = StagedRanker(new_encoder(folder), Shape(**read_shape(folder)))
+    try:
+        shape = Shape(**read_shape(folder))
+    except TypeError as error:
+        raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
+    model = StagedRanker(new_encoder(folder), shape)
     path = folder / WEIGHTS_FILE
     try:
         model.load_state_dict(load_file(path))

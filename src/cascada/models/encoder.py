@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 
@@ -12,6 +14,9 @@ from cascada.errors import CascadaError
 
 SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
 """Encoders whose layers take (hidden, mask). MiniLM, E5 and GTE are `bert` by layout."""
+
+COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
+"""Encoders whose first token has the position after the padding id."""
 
 
 class StagedEncoder(nn.Module):
@@ -23,7 +28,8 @@ class StagedEncoder(nn.Module):
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()
-        self.config: PretrainedConfig = encoder.config  # type: ignore[assignment]
+        config: Any = encoder.config
+        self.config: PretrainedConfig = config
         if hasattr(encoder, "pooler"):
             encoder.pooler = None  # type: ignore[assignment]  # heads are ours; an unused layer breaks distributed training
         self.encoder = encoder
@@ -41,6 +47,12 @@ class StagedEncoder(nn.Module):
     @property
     def hidden_size(self) -> int:
         return int(self.config.hidden_size)
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have."""
+        taken = int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0
+        return int(self.config.max_position_embeddings) - taken
 
     def embed(self, ids: Tensor, types: Tensor) -> Tensor:
         """Token and type ids, both (pairs, tokens), to states (pairs, tokens, hidden)."""
@@ -64,7 +76,7 @@ class StagedEncoder(nn.Module):
 
 
 def additive(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """What is added to attention scores: nothing on real tokens, the lowest number on padding; (pairs, 1, 1, tokens)."""
+    """What is added to attention scores, (pairs, 1, 1, tokens): 0 on real tokens, the lowest number on padding."""
     if bool(mask.all()):
         return None
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)[:, None, None, :]
@@ -75,15 +87,36 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
     config = _config(name)
     config.num_hidden_layers = _depth(config, layers)
     try:
-        encoder = AutoModel.from_pretrained(str(name), config=config, use_safetensors=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
+        encoder, report = AutoModel.from_pretrained(
+            str(name),
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # told below, in a sentence
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, SafetensorError) as error:
         raise CascadaError(f"No encoder could be loaded from {name}: {_first_line(error)}") from error
+    _check_weights(name, report)
     return StagedEncoder(encoder)
 
 
 def new_encoder(folder: Path) -> StagedEncoder:
     """An encoder of the shape that `folder`/config.json describes, weights still to be filled in."""
-    return StagedEncoder(AutoModel.from_config(_config(folder)))
+    return StagedEncoder(AutoModel.from_config(_config(folder), dtype=torch.float32, trust_remote_code=False))
+
+
+def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
+    """Weights that the file lacks would be random numbers, without a word."""
+    for weight, found, expected in sorted(report["mismatched_keys"]):
+        raise CascadaError(
+            f"No encoder could be loaded from {name}: {weight} has size {tuple(found)} in its weights "
+            f"and {tuple(expected)} by its config."
+        )
+    missing = sorted(weight for weight in report["missing_keys"] if not weight.startswith("pooler."))
+    if missing:
+        raise CascadaError(f"No encoder could be loaded from {name}: the file of weights lacks {missing[0]}.")
 
 
 def _config(name: str | Path) -> PretrainedConfig:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from cascada.errors import CascadaError
 from cascada.models.encoder import StagedEncoder
 from cascada.models.heads import HEADS
 
@@ -19,12 +20,24 @@ class Shape:
     dropout: float = 0.1
     max_length: int = 256
 
+    def __post_init__(self) -> None:
+        if not self.exits or any(layer <= before for before, layer in zip((0, *self.exits), self.exits, strict=False)):
+            raise CascadaError(f"exits are {self.exits}; they must be layers in rising order, such as (4, 6, 8).")
+        if self.head not in HEADS:
+            raise CascadaError(f"head is {self.head!r}; there are {', '.join(HEADS)}.")
+        if not isinstance(self.max_length, int):
+            raise CascadaError(f"max_length is {self.max_length!r}; it must be a whole number.")
+
 
 class StagedRanker(nn.Module):
     """Scores pairs of question and sentence at any of its exits."""
 
     def __init__(self, encoder: StagedEncoder, shape: Shape) -> None:
         super().__init__()
+        if shape.exits[-1] > encoder.depth:
+            raise CascadaError(f"The last exit is at layer {shape.exits[-1]}, but the encoder has {encoder.depth}.")
+        if shape.max_length > encoder.longest:
+            raise CascadaError(f"max_length is {shape.max_length}, but the encoder reads {encoder.longest} tokens.")
         self.encoder = encoder
         self.shape = shape
         self.heads = nn.ModuleDict(

@@ -17,7 +17,7 @@ def read_shape(folder: Path) -> dict[str, Any]:
     path = folder / SHAPE_FILE
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")
-    if not path.exists():
+    if not path.is_file():
         raise CascadaError(f"{folder} is not a ranker: it has no {SHAPE_FILE}. Train one with `cascada train`.")
     try:
         shape = json.loads(path.read_text(encoding="utf-8"))

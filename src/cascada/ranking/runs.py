@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def run_scores(ranking: Ranking) -> list[float]:
     if len({item.exit for item in ranking}) == 1:
         return [item.raw_score for item in ranking]
     keys = [(item.exit, item.raw_score) for item in ranking]
-    steps = np.cumsum([0, *(before != after for before, after in zip(keys, keys[1:], strict=False))])
+    steps = np.cumsum([0, *(before != after for before, after in pairwise(keys))])
     return [float(steps[-1] - step) for step in steps]
 
 

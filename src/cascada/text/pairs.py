@@ -110,13 +110,15 @@ class PairTokenizer:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Each text's own tokens without special ones; of a huge text no more than the start that can be used."""
-        first_look = 16 * self.max_length  # characters
+        # What lies past a cut can change the tokens of the word that was cut and of no other. WordPiece makes up to 100
+        # tokens of a word and one of a longer one: a start with so many to spare shows every token that will be kept.
+        enough = self.max_length + max(self.max_length, 128)
+        first_look = 8 * enough  # characters
         starts = [_safe(text[:first_look]) for text in texts]
         tokens = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(starts, add_special_tokens=False)]
         for index, text in enumerate(texts):
             look = first_look
-            # A start that fills twice the room shows every token that will be kept, wherever it was cut.
-            while len(text) > look and len(tokens[index]) < 2 * self.max_length:
+            while len(text) > look and len(tokens[index]) < enough:
                 look *= 4
                 tokens[index] = self.tokenizer.encode(_safe(text[:look]), add_special_tokens=False).ids
         return tokens
@@ -132,8 +134,12 @@ def _joined(rows: Sequence[Sequence[tuple[list[int], int]]], truncated: Sequence
 
 
 def _safe(text: str) -> str:
-    """A text with lone surrogates cannot be given to the tokeniser: they become the replacement character."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    """Halves of surrogate pairs cannot be given to the tokeniser: two become their character, one alone becomes �."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def share(question: int, text: int, room: int) -> tuple[int, int]:

@@ -37,7 +37,7 @@ class CosineStage:
 
     def probability(self, scores: Floats) -> Floats:
         """(1 + cosine) / 2: the same order between 0 and 1, not a probability of being right."""
-        return (1 + np.clip(scores, -1, 1)) / 2
+        return ((1 + np.clip(scores, -1, 1)) / 2).astype(np.float32)
 
     def embed(self, encoded: EncodedPairs) -> NDArray[np.float32]:
         """Unit vectors, (texts, hidden)."""
@@ -57,5 +57,5 @@ def cosine_ranker(folder: str) -> Ranker:
         raise CascadaError(f"cosine:{folder} needs a folder with an encoder and its tokenizer.json.")
     encoder = load_encoder(folder)
     pad_id = int(encoder.config.pad_token_id or 0)
-    longest = min(256, int(encoder.config.max_position_embeddings))
-    return Ranker([CosineStage(encoder, PairTokenizer.load(Path(folder), max_length=longest, pad_id=pad_id))], full_layers=0)
+    tokenizer = PairTokenizer.load(Path(folder), max_length=min(256, encoder.longest), pad_id=pad_id)
+    return Ranker([CosineStage(encoder, tokenizer)], full_layers=0)

@@ -25,9 +25,12 @@ def train(
     settings = read_recipe(recipe, changes(set_ or []))
     for module in ("torch", "transformers", "accelerate", "pytrec_eval", "matplotlib"):
         require(module, "train", "training")
+    from cascada.training.claim import first_process
     from cascada.training.run import train as run
 
     folder = run(settings)
+    if not first_process():
+        return
     history = json.loads((folder / "history.json").read_text(encoding="utf-8"))
     best = max(history["dev"], key=lambda row: row["MAP"])
     if as_json:

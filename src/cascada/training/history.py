@@ -10,6 +10,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState
 
 from cascada.data.atomic import written
 from cascada.training.batches import BatchPlan
+from cascada.training.claim import first_process
 from cascada.training.marks import epoch_of
 
 
@@ -21,7 +22,7 @@ class History(TrainerCallback):  # type: ignore[misc]
         self.folder = folder
 
     def on_evaluate(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if not state.is_world_process_zero:
+        if not first_process():
             return
         history = history_of(state.log_history, self.plan)
         with written(self.folder / "history.json") as file:
@@ -42,17 +43,27 @@ def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dic
 
 
 def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
-    """Training loss and dev MAP over the epochs."""
+    """Training loss and dev MAP over the epochs, the best one marked."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
+    train, dev = history["train"], history["dev"]
+    best = max(dev, key=lambda row: row["MAP"])
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
-    loss = figure.add_subplot(xlabel="epoch", ylabel="training loss")
-    loss.plot([row["epoch"] for row in history["train"]], [row["loss"] for row in history["train"]], color="0.6")
+    loss = figure.add_subplot(xlabel="epoch")
+    loss.set_ylabel("training loss", color="0.45")
+    loss.plot([row["epoch"] for row in train], [row["loss"] for row in train], color="0.65")
+    loss.set_ylim(bottom=0)
+    loss.set_xlim(left=0)
+    loss.xaxis.set_major_locator(MaxNLocator(integer=True))
     quality = loss.twinx()
     quality.set_ylabel("dev MAP", color="C0")
-    quality.plot([row["epoch"] for row in history["dev"]], [row["MAP"] for row in history["dev"]], "o-", color="C0")
-    best = max(history["dev"], key=lambda row: row["MAP"])
-    quality.annotate(f"{best['MAP']:.4f}", (best["epoch"], best["MAP"]), xytext=(0, 6), textcoords="offset points")
-    figure.savefig(path, dpi=120)
+    quality.plot([row["epoch"] for row in dev], [row["MAP"] for row in dev], "o-", color="C0", clip_on=False)
+    quality.margins(y=0.15)
+    quality.set_title(f"best dev MAP {best['MAP']:.4f} after epoch {best['epoch']:g}", fontsize="medium")
+    quality.plot(best["epoch"], best["MAP"], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
+    unfinished = path.with_name(f".{path.name}.part")
+    figure.savefig(unfinished, dpi=120, format="png")
+    unfinished.replace(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState
@@ -15,19 +16,27 @@ class Marks(TrainerCallback):  # type: ignore[misc]
     def __init__(self, plan: BatchPlan) -> None:
         self.settings = plan.settings
         self.evaluate_at = evaluation_updates(plan)
+        self.over = False
+
+    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        best = Path(args.output_dir) / f"checkpoint-{state.best_global_step}"
+        if best.is_dir():
+            state.best_model_checkpoint = str(best)  # where it is now: the folder may have been moved since
+        self.over = self._out_of_patience(state)  # killed just after it had stopped
+        control.should_training_stop |= self.over
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.over:  # the trainer makes one update before it sees that it should stop: of no consequence
+            control.should_log = control.should_evaluate = control.should_save = False
+            return
         due = state.global_step in self.evaluate_at
         every = self.settings.checkpoint_every
         control.should_evaluate = due
-        control.should_log |= due
         control.should_save = due or (every is not None and state.global_step % every == 0)
+        control.should_log |= control.should_save  # a resumed run then logs the same rows
 
     def on_evaluate(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         control.should_training_stop |= self._out_of_patience(state)
-
-    def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        control.should_training_stop |= self._out_of_patience(state)  # killed just after it had stopped
 
     def _out_of_patience(self, state: TrainerState) -> bool:
         values = [row["eval_MAP"] for row in state.log_history if "eval_MAP" in row]

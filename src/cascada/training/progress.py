@@ -9,30 +9,33 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
 from cascada.training.batches import BatchPlan
+from cascada.training.claim import first_process
 from cascada.training.marks import epoch_of
 
 
 class ProgressBar(TrainerCallback):  # type: ignore[misc]
-    """A bar with loss, dev MAP and time left, on a terminal; a line per evaluation everywhere."""
+    """A bar with loss, dev MAP and time left, on a terminal; a line per evaluation everywhere.
+
+    Train within `with progress.bar:`, so that the terminal is left as it was also when training fails.
+    """
 
     def __init__(self, plan: BatchPlan, console: Console) -> None:
         self.plan = plan
         self.console = console
-        self.loss = self.best = float("nan")
+        self.loss: float | None = None
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-        self.bar = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+        left = (TextColumn("left"), TimeRemainingColumn(compact=True))
+        shown = console.is_terminal and first_process()
+        self.bar = Progress(*columns, *left, console=console, disable=not shown)
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if state.is_world_process_zero:
-            self.task = self.bar.add_task("training", total=state.max_steps, completed=state.global_step)
-            self.bar.start()
-
-    def on_train_end(self, *_: Any, **__: Any) -> None:
-        self.bar.stop()
+        self.task = self.bar.add_task("training", total=state.max_steps, completed=state.global_step)
+        if state.global_step and first_process():
+            self.console.print(f"going on after epoch {epoch_of(self.plan, state.global_step):.2f}", highlight=False)
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if state.is_world_process_zero:
-            self.bar.update(self.task, completed=state.global_step, description=self._description(state))
+        doing = "measuring dev" if control.should_evaluate else self._description(state)
+        self.bar.update(self.task, completed=state.global_step, description=doing)
 
     def on_log(self, args: Any, state: TrainerState, control: TrainerControl, logs: dict[str, float], **_: Any) -> None:
         self.loss = logs.get("loss", self.loss)
@@ -40,15 +43,19 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
     def on_evaluate(
         self, args: Any, state: TrainerState, control: TrainerControl, metrics: dict[str, float], **_: Any
     ) -> None:
-        self.best = metrics["eval_MAP"] if not self.best > metrics["eval_MAP"] else self.best
-        if state.is_world_process_zero:
+        self.bar.update(self.task, description=self._description(state))
+        if first_process():
             self.console.print(
                 f"epoch {epoch_of(self.plan, state.global_step):5.2f}   loss {self.loss:.4f}   "
                 f"dev MAP {metrics['eval_MAP']:.4f}   MRR {metrics['eval_MRR']:.4f}   "
                 f"P@1 {metrics['eval_P@1']:.4f}   {metrics['eval_seconds'] / 60:.1f} min",
                 highlight=False,
+                soft_wrap=True,
             )
 
     def _description(self, state: TrainerState) -> str:
-        best = "" if self.best != self.best else f"  dev MAP {self.best:.4f}"
-        return f"epoch {epoch_of(self.plan, state.global_step):.2f}  loss {self.loss:.4f}{best}"
+        values = [row["eval_MAP"] for row in state.log_history if "eval_MAP" in row]
+        parts = [f"epoch {epoch_of(self.plan, state.global_step):.2f}"]
+        parts += [f"loss {self.loss:.4f}"] if self.loss is not None else []
+        parts += [f"best dev MAP {max(values):.4f}"] if values else []
+        return "  ".join(parts)

@@ -6,27 +6,25 @@ import shutil
 from itertools import islice
 from pathlib import Path
 
-import yaml
 from rich.console import Console
+from safetensors import SafetensorError
 from transformers import TrainerCallback, set_seed
 from transformers.utils import logging as transformers_logging
 
 from cascada.data import Group, identified, read
-from cascada.data.atomic import written
 from cascada.errors import CascadaError
 from cascada.models import checkpoint
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.folder import SHAPE_FILE
 from cascada.text.pairs import PairTokenizer
 from cascada.training.card import model_card
+from cascada.training.claim import claimed, first_process
 from cascada.training.examples import Examples
 from cascada.training.history import History, history_of
 from cascada.training.marks import Marks
 from cascada.training.progress import ProgressBar
 from cascada.training.settings import DataSettings, ModelSettings, Recipe
-from cascada.training.trainer import RankerTrainer, last_complete
-
-RECIPE_FILE = "recipe.yaml"
+from cascada.training.trainer import RankerTrainer
 
 
 def train(recipe: Recipe, console: Console | None = None) -> Path:
@@ -37,48 +35,41 @@ def train(recipe: Recipe, console: Console | None = None) -> Path:
     """
     console = console or Console(stderr=True)
     folder = Path(recipe.output).resolve()
-    claim(folder, recipe)
-    if (folder / SHAPE_FILE).exists():
-        console.print(f"{recipe.output} is trained already.", highlight=False)
-        return folder
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    trainer = prepare(recipe, folder, console)
-    trainer.train(resume_from_checkpoint=_text(last_complete(folder / "checkpoints")))
-    if trainer.is_world_process_zero():
-        finish(trainer, recipe, folder)
-    trainer.accelerator.wait_for_everyone()
+    with claimed(folder, recipe):
+        if not (folder / SHAPE_FILE).exists():
+            train_in(folder, recipe, console)
+        elif first_process():
+            console.print(f"{recipe.output} is trained already.", highlight=False, soft_wrap=True)
+            remove_checkpoints(folder)  # killed just before it did
     return folder
 
 
-def claim(folder: Path, recipe: Recipe) -> None:
-    """Write the recipe into its folder, or see that it is the one that is there."""
-    text = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
-    path = folder / RECIPE_FILE
-    if path.exists():
-        if path.read_text(encoding="utf-8") != text:
-            raise CascadaError(
-                f"{recipe.output} holds a run with other settings (see its {RECIPE_FILE}): "
-                "set another output, or remove the folder."
-            )
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise CascadaError(f"{recipe.output} is not empty and is not a run: set another output.")
-    with written(path) as file:
-        file.write(text)
+def train_in(folder: Path, recipe: Recipe, console: Console) -> None:
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    trainer = prepare(recipe, folder)
+    progress = ProgressBar(trainer.plan, console)
+    trainer.add_callback(progress)
+    with progress.bar:
+        trainer.resume()
+    trainer.accelerator.wait_for_everyone()  # until each has read the best checkpoint, which `finish` removes
+    if first_process():
+        finish(trainer, recipe, folder)
+    trainer.accelerator.wait_for_everyone()
 
 
-def prepare(recipe: Recipe, folder: Path, console: Console) -> RankerTrainer:
+def prepare(recipe: Recipe, folder: Path) -> RankerTrainer:
     """Everything read and built, ready to train."""
     settings = recipe.training
     train_groups, dev_groups = groups_of(recipe.train, "train"), groups_of(recipe.dev, "dev")
+    if not any(any(group.labels) for group in dev_groups):
+        raise CascadaError(f"dev: {recipe.dev.source} has no correct candidate: there is no MAP to watch.")
     set_seed(settings.seed)  # the heads' first weights
     model, tokenizer = build(recipe.model)
     examples = Examples.of(train_groups, tokenizer)
     trainer = RankerTrainer(model, examples, dev_groups, tokenizer, settings, folder / "checkpoints")
     callbacks: list[TrainerCallback] = [Marks(trainer.plan), History(trainer.plan, folder)]
-    for callback in (*callbacks, ProgressBar(trainer.plan, console)):
+    for callback in callbacks:
         trainer.add_callback(callback)
     return trainer
 
@@ -93,9 +84,9 @@ def build(settings: ModelSettings) -> tuple[StagedRanker, PairTokenizer]:
 
 
 def groups_of(settings: DataSettings, which: str) -> list[Group]:
-    """The groups a recipe names, with ids."""
+    """The groups a recipe names, with ids; a question without candidates has nothing to learn or to rank."""
     groups = read(settings.source, root=settings.root, split=settings.split, mode=settings.mode)
-    found = list(identified(islice(groups, settings.questions)))
+    found = [group for group in identified(islice(groups, settings.questions)) if group.candidates]
     if not found:
         raise CascadaError(f"{which}: {settings.source} has no questions in mode {settings.mode}.")
     return found
@@ -105,11 +96,15 @@ def finish(trainer: RankerTrainer, recipe: Recipe, folder: Path) -> None:
     """Write the best model into the run's folder and remove the checkpoints."""
     history = history_of(trainer.state.log_history, trainer.plan)
     card = model_card(recipe, trainer.examples, history)
-    checkpoint.save(
-        trainer.model, folder, tokenizer=checkpoint.tokenizer_folder(recipe.model.encoder), card=card
-    )
+    try:
+        checkpoint.save(trainer.model, folder, tokenizer=checkpoint.tokenizer_folder(recipe.model.encoder), card=card)
+    except (OSError, SafetensorError) as error:
+        raise CascadaError(
+            f"The trained ranker could not be written into {recipe.output} ({error}); "
+            "its checkpoints are kept, and the same command goes on from them."
+        ) from error
+    remove_checkpoints(folder)
+
+
+def remove_checkpoints(folder: Path) -> None:
     shutil.rmtree(folder / "checkpoints", ignore_errors=True)
-
-
-def _text(path: Path | None) -> str | None:
-    return str(path) if path else None

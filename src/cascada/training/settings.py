@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cascada.data import Mode
 from cascada.errors import CascadaError
@@ -14,26 +16,35 @@ from cascada.errors import CascadaError
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
 
 
 class Settings(BaseModel):
     """Unknown keys are refused, and nothing changes once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_setting_is_yes_or_no(cls, value: object) -> object:
+        if isinstance(value, bool):  # which Python, and so pydantic, would take for 1 or 0
+            raise ValueError("no setting is true or false")
+        return value
 
 
 class ModelSettings(Settings):
-    encoder: str
+    encoder: Text
     """A folder in the hub's layout, or a hub name."""
     layers: Count | None = None
     """Cut to the first n layers; all of them if not given."""
     head: Literal["first", "mean"] = "mean"
     dropout: Share = 0.1
+    """Of the head; the encoder keeps its own."""
     max_length: Annotated[int, Field(ge=8, le=8192)] = 256
 
 
 class DataSettings(Settings):
-    source: str
+    source: Text
     """A data set's name, a JSONL file, NAME:FILE or hf:ID; see `cascada.data.read`."""
     root: str | None = None
     split: str | None = None
@@ -47,7 +58,7 @@ class BatchSettings(Settings):
     """A budget of padded tokens with pairs of like length together; whole questions; or a fixed number of pairs."""
     size: Count = 2000
     accumulate: Count = 1
-    """Batches whose gradients are summed before each update."""
+    """Batches whose gradients are averaged for each update."""
 
 
 class TrainingSettings(Settings):
@@ -68,7 +79,7 @@ class TrainingSettings(Settings):
     """Stop after so many evaluations without a better dev MAP."""
     checkpoint_every: Count | None = None
     """Updates between checkpoints, beside the one at each evaluation."""
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
 
     @model_validator(mode="after")
     def _triangular_needs_a_ramp(self) -> TrainingSettings:
@@ -79,7 +90,7 @@ class TrainingSettings(Settings):
 
 class Recipe(Settings):
     kind: Literal["train"] = "train"
-    output: str
+    output: Text
     """The folder of the run: checkpoints while it trains, the trained ranker when it is done."""
     model: ModelSettings
     train: DataSettings
@@ -94,7 +105,7 @@ def read_recipe(path: Path, changes: dict[str, str] | None = None) -> Recipe:
     except OSError as error:
         raise CascadaError(f"{path} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CascadaError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+        raise CascadaError(f"{path} is not YAML: {_problem(error)}.") from error
     if not isinstance(content, dict):
         raise CascadaError(f"{path} is not a recipe: a recipe is a mapping with output, model, train and dev.")
     for key, value in (changes or {}).items():
@@ -109,20 +120,50 @@ def _put(content: dict[str, Any], key: str, value: str) -> None:
     *parents, last = key.split(".")
     place: Any = content
     for parent in parents:
-        place = place.setdefault(parent, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict) and place.get(parent) is None:
+            place[parent] = {}
+        place = place[parent] if isinstance(place, dict) else None
     if not isinstance(place, dict):
         raise CascadaError(f"--set {key}: {'.'.join(parents)} is not a group of settings.")
-    place[last] = yaml.safe_load(value)
+    try:
+        place[last] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise CascadaError(f"--set {key}: {value!r} is not YAML: {_problem(error)}.") from error
+
+
+def _problem(error: Exception) -> str:
+    """What a parser found wrong, and where, in one line."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return " ".join(str(error).split())
+    return f"{getattr(error, 'problem', error)} (line {mark.line + 1}, column {mark.column + 1})"
 
 
 def _sentence(error: ValidationError) -> str:
     """The first thing that is wrong, by its key."""
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("constrained", "literal")))
+    key = _key(first)
     if first["type"] == "extra_forbidden":
-        return f"unknown key {key}."
+        return f"unknown key {key}{_like(key)}"
     if first["type"] == "missing":
         return f"{key} is missing."
-    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "model_type":
+        return f"{key} is {first['input']!r}: it should be a group of settings."
+    messages = [one["msg"].removeprefix("Value error, ") for one in error.errors() if _key(one) == key]
     shown = f" is {first['input']!r}" if not isinstance(first["input"], dict) else ""
-    return f"{key}{shown}: {message[0].lower()}{message[1:]}."
+    return f"{key}{shown}: {' or '.join(message[0].lower() + message[1:] for message in messages)}."
+
+
+def _key(error: Mapping[str, Any]) -> str:
+    """Where it is, without the names pydantic gives to the parts of a union."""
+    return ".".join(str(part) for part in error["loc"] if not str(part).startswith(("constrained", "literal")))
+
+
+def _like(key: str) -> str:
+    """The known key that was probably meant."""
+    *parents, last = key.split(".")
+    group: Any = Recipe
+    for parent in parents:
+        group = group.model_fields[parent].annotation
+    close = get_close_matches(last, group.model_fields, n=1)
+    return f"; did you mean {close[0]}?" if close else "."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader
-from transformers import PrinterCallback, Trainer, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArguments
 
 from cascada.data import Group, qrels
 from cascada.errors import CascadaError
@@ -25,12 +26,11 @@ from cascada.ranking.engines.pytorch import ranker_of
 from cascada.ranking.runs import run_of
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
+from cascada.training.checkpoints import last_complete, mark_complete, processes_of
 from cascada.training.examples import Examples
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 
-COMPLETE = "complete"
-"""Written into a checkpoint last of all: one without it was cut off while it was written."""
 NEVER = 10**9
 """Steps: evaluation and saving are asked for by `Marks`, not by the trainer's own counting."""
 
@@ -38,6 +38,7 @@ NEVER = 10**9
 class RankerTrainer(Trainer):  # type: ignore[misc]
     """Trains a staged ranker on `examples` and watches MAP on the dev groups, which must have ids."""
 
+    control: TrainerControl
     loss_is_scaled_for_ga = False
 
     def __init__(
@@ -59,6 +60,16 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         self.positive_weight = examples.balance if settings.positive_weight == "balanced" else settings.positive_weight
         self._started: float | None = None
 
+    def resume(self) -> None:
+        """Train to the end, from the last checkpoint if there is one."""
+        checkpoint = last_complete(Path(self.args.output_dir))
+        processes = self.args.world_size
+        if checkpoint and processes_of(checkpoint) != processes:  # who would cut the epochs into other batches
+            raise CascadaError(
+                f"This run was started with {processes_of(checkpoint)} processes and cannot go on with {processes}."
+            )
+        self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+
     def get_train_dataloader(self) -> DataLoader[int]:
         return DataLoader(self.examples, batch_sampler=self.plan, collate_fn=self.examples.collate)
 
@@ -67,15 +78,12 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         self._created_lr_scheduler = True
         return self.lr_scheduler
 
-    def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *_: Any, **__: Any) -> Tensor:
+    def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *args: Any, **kwargs: Any) -> Tensor:
         _ = self.seconds  # the clock starts with the first batch
         labels = inputs.pop("labels")
         loss = point(model(**inputs), labels, positive_weight=self.positive_weight)
         if not torch.isfinite(loss):
-            raise CascadaError(
-                f"The loss is {loss.item()} at update {self.state.global_step + 1}: "
-                "training diverged; a lower training.learning_rate or a longer warmup may help."
-            )
+            raise self._diverged(f"The loss is {loss.item()} at update {self.state.global_step + 1}")
         return loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
@@ -85,6 +93,8 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         run = run_of(ranker_of(self.model, self.tokenizer), share)
         if self.args.world_size > 1:
             run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
+        if not all(isfinite(score) for scores in run.values() for score in scores.values()):
+            raise self._diverged(f"The scores of the dev set are not numbers after update {self.state.global_step}")
         metrics = {f"eval_{name}": value for name, value in evaluate(run, qrels(self.dev)).mean.items()}
         metrics["eval_seconds"] = self.seconds
         self.log(metrics)
@@ -99,28 +109,25 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             self._started = time.monotonic() - (before[-1] if before else 0.0)
         return time.monotonic() - self._started
 
+    @staticmethod
+    def _diverged(sign: str) -> CascadaError:
+        return CascadaError(
+            f"{sign}: training diverged; a lower training.learning_rate or a longer training.warmup may help."
+        )
+
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"
         try:
             super()._save_checkpoint(model, trial)
-            (folder / COMPLETE).touch()
+            self.accelerator.wait_for_everyone()  # each process writes its own random state
+            if self.args.should_save:
+                mark_complete(folder, processes=self.args.world_size, best=self.state.best_model_checkpoint)
         except (OSError, RuntimeError, SafetensorError) as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise CascadaError(
                 f"The checkpoint {folder} could not be written ({error}); "
                 "the same command goes on from the one before it."
             ) from error
-
-
-def last_complete(folder: Path) -> Path | None:
-    """The newest checkpoint that was written to its end; others are removed."""
-    complete = []
-    for checkpoint in folder.glob("checkpoint-*"):
-        if (checkpoint / COMPLETE).exists():
-            complete.append(checkpoint)
-        else:
-            shutil.rmtree(checkpoint, ignore_errors=True)
-    return max(complete, key=lambda path: int(path.name.removeprefix("checkpoint-")), default=None)
 
 
 def arguments(settings: TrainingSettings, folder: Path) -> TrainingArguments:
@@ -137,7 +144,6 @@ def arguments(settings: TrainingSettings, folder: Path) -> TrainingArguments:
         eval_steps=NEVER,
         save_strategy="steps",
         save_steps=NEVER,
-        save_total_limit=2,
         load_best_model_at_end=True,
         metric_for_best_model="MAP",
         greater_is_better=True,

@@ -1,0 +1,96 @@
+"""Small data that can be learned: a word gives the correct sentence away."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cascada.training.settings import Recipe
+
+
+def groups(words, questions, seed, candidates=5):
+    """Questions and sentences of random words; the correct sentence alone holds the first word of the vocabulary."""
+    mark, *others = words
+    rng = random.Random(seed)
+    for _ in range(questions):
+        texts = [rng.choices(others, k=rng.randint(2, 6)) for _ in range(candidates)]
+        right = rng.randrange(candidates)
+        texts[right].insert(rng.randint(0, 2), mark)
+        yield {
+            "question": " ".join(rng.sample(others, 2)),
+            "candidates": [{"text": " ".join(text), "label": int(i == right)} for i, text in enumerate(texts)],
+        }
+
+
+def write_groups(path: Path, records) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory, words):
+    """train.jsonl and dev.jsonl."""
+    folder = tmp_path_factory.mktemp("data")
+    for name, questions, seed in (("train", 40, 1), ("dev", 20, 2)):
+        write_groups(folder / f"{name}.jsonl", groups(words[:20], questions, seed))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def content_in(data, encoder_folder):
+    """A recipe as a mapping: one that finishes in a second or two."""
+
+    def content(folder, output="run", model=None, **training):
+        return {
+            "output": str(folder / output),
+            "model": {"encoder": str(encoder_folder), "layers": 2, "head": "first", "max_length": 32, **(model or {})},
+            "train": {"source": str(data / "train.jsonl")},
+            "dev": {"source": str(data / "dev.jsonl")},
+            "training": {"epochs": 2, "learning_rate": 2e-3, "batch": {"by": "tokens", "size": 300}, **training},
+        }
+
+    return content
+
+
+@pytest.fixture
+def recipe(content_in, tmp_path):
+    """`recipe("output", key=value)`: the recipe with other training settings."""
+    return lambda *args, **options: Recipe.model_validate(content_in(tmp_path, *args, **options))
+
+
+@pytest.fixture
+def recipe_file(recipe, tmp_path):
+    """The same in a file, for the command line."""
+
+    def write(*args, **options):
+        path = tmp_path / "a-recipe.yaml"
+        path.write_text(yaml.safe_dump(recipe(*args, **options).model_dump()))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def start(tmp_path):
+    """`start("train", …)`: the command as a process of its own, on one thread; it is stopped when the test ends."""
+    started = []
+
+    def run(*arguments, launcher=(), **options):
+        command = [sys.executable, *launcher, "-m", "cascada.cli.main", *map(str, arguments)]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        started.append(subprocess.Popen(command, env=environment, cwd=tmp_path, start_new_session=True, **streams))
+        return started[-1]
+
+    yield run
+    for process in started:
+        with suppress(ProcessLookupError):  # the whole session, also what the process itself started
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

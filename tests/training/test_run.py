@@ -1,0 +1,219 @@
+"""What a run does from its recipe to its folder, on a tiny encoder."""
+
+import io
+import json
+import shutil
+import struct
+
+import pytest
+import yaml
+from rich.console import Console
+from safetensors.numpy import load_file
+from trained import history, weights
+
+from cascada import Ranker
+from cascada.data import identified, qrels, read
+from cascada.errors import CascadaError
+from cascada.metrics import evaluate
+from cascada.ranking.runs import run_of
+from cascada.training.run import train
+from cascada.training.settings import Recipe, read_recipe
+
+LEARNS = {"epochs": 3, "learning_rate": 5e-3}
+
+
+def dev_measures(folder, data):
+    groups = list(identified(read(data / "dev.jsonl")))
+    return evaluate(run_of(Ranker.load(str(folder)), groups), qrels(groups)).mean
+
+
+@pytest.fixture(scope="session")
+def chance(data):
+    """The MAP of a shuffled order of five candidates, one of which is correct."""
+    return sum(1 / place for place in range(1, 6)) / 5
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory, content_in):
+    """The folder of a run that learns, and its recipe."""
+    recipe = Recipe.model_validate(content_in(tmp_path_factory.mktemp("learned"), evaluations_per_epoch=2, **LEARNS))
+    return train(recipe), recipe
+
+
+def test_a_run_learns(learned, chance):
+    measured = history(learned[0])["dev"]
+    assert measured[-1]["MAP"] > 0.9 > 0.5 > chance
+
+
+def test_what_lands_in_the_folder(learned):
+    folder, recipe = learned
+    assert {path.name for path in folder.iterdir()} == {
+        "README.md",
+        "cascada.json",
+        "config.json",
+        "curve.png",
+        "history.json",
+        "model.safetensors",
+        "recipe.yaml",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    }
+    assert read_recipe(folder / "recipe.yaml") == recipe
+
+
+def test_the_card_says_what_it_was_trained_on_and_how_good_it_is(learned):
+    folder, recipe = learned
+    card = (folder / "README.md").read_text()
+    best = max(row["MAP"] for row in history(folder)["dev"])
+    for part in (f"| MAP | {best:.4f} |", recipe.train.source, recipe.model.encoder, "(200 pairs, 40 correct)"):
+        assert part in card
+
+
+def test_the_history_tells_loss_rate_and_measures_by_update(learned):
+    found = history(learned[0])
+    assert [row["epoch"] for row in found["dev"]] == pytest.approx([0.5, 1, 1.5, 2, 2.5, 3], abs=0.1)
+    assert set(found["dev"][0]) == {"update", "epoch", "MAP", "MRR", "P@1", "nDCG@10", "seconds"}
+    assert set(found["train"][0]) == {"update", "epoch", "loss", "learning_rate"}
+    updates = [row["update"] for row in found["train"]]
+    assert updates == sorted(set(updates))
+    assert {row["update"] for row in found["dev"]} <= set(updates)
+    assert found["train"][-1]["loss"] < found["train"][0]["loss"]
+
+
+def test_the_curve_is_a_picture(learned):
+    start = (learned[0] / "curve.png").read_bytes()[:24]
+    assert start[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", start[16:24]) == (840, 480)
+
+
+def test_the_ranker_kept_is_the_best_one_not_the_last(recipe, data):
+    folder = train(recipe(epochs=5, learning_rate=2e-2, schedule="constant", seed=2))
+    values = [row["MAP"] for row in history(folder)["dev"]]
+    assert values[-1] < max(values), "this recipe should end below its best"
+    assert dev_measures(folder, data)["MAP"] == max(values)
+
+
+def test_a_run_stops_when_its_patience_is_over(recipe):
+    folder = train(recipe(epochs=30, learning_rate=1e-2, patience=2))
+    values = [row["MAP"] for row in history(folder)["dev"]]
+    assert len(values) < 30
+    assert values.index(max(values)) == len(values) - 3
+
+
+def test_the_same_seed_gives_the_same_weights_to_the_bit(recipe):
+    first, again, other = (train(recipe(name, seed=seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    assert weights(first) == weights(again)
+    assert weights(first) != weights(other)
+
+
+def first_weights(recipe, name, **settings):
+    return weights(train(recipe(name, epochs=1, **settings)))
+
+
+def test_class_weights_and_negatives_change_what_is_learned(recipe):
+    plain = first_weights(recipe, "plain")
+    assert first_weights(recipe, "weighted", positive_weight=4) == first_weights(
+        recipe, "balanced", positive_weight="balanced"
+    )  # four wrong candidates for a correct one
+    assert first_weights(recipe, "heavier", positive_weight=8) != plain
+    assert first_weights(recipe, "fewer", negatives=1) != plain
+
+
+def test_fewer_negatives_make_fewer_updates(recipe):
+    all_of_them, one = (history(train(recipe(f"n{n}", epochs=1, negatives=n)))["train"][-1] for n in (None, 1))
+    assert one["update"] < all_of_them["update"]
+
+
+@pytest.fixture
+def steady(encoder_folder, tmp_path):
+    """The encoder without dropout."""
+    folder = shutil.copytree(encoder_folder, tmp_path / "steady")
+    config = json.loads((folder / "config.json").read_text())
+    config.update(hidden_dropout_prob=0, attention_probs_dropout_prob=0)
+    (folder / "config.json").write_text(json.dumps(config))
+    return {"encoder": str(folder), "dropout": 0}
+
+
+def test_accumulated_batches_make_the_update_one_large_batch_makes(recipe, steady):
+    settings = {"epochs": 1, "warmup": 0, "model": steady}
+    large = train(recipe("large", batch={"by": "pairs", "size": 200}, **settings))
+    small = train(recipe("small", batch={"by": "pairs", "size": 50, "accumulate": 4}, **settings))
+    assert history(large)["train"][-1]["update"] == history(small)["train"][-1]["update"] == 1
+    assert history(large)["train"][0]["loss"] == pytest.approx(history(small)["train"][0]["loss"], rel=1e-5)
+    one, two = (load_file(folder / "model.safetensors") for folder in (large, small))
+    # Adam's first step divides a gradient by its own size, so that noise decides where the gradient is nothing.
+    far = sum((abs(one[name] - two[name]) > 1e-4).sum() for name in one)
+    assert far / sum(value.size for value in one.values()) < 0.01
+
+
+def test_the_heads_dropout_is_used(recipe):
+    assert first_weights(recipe, "some") != first_weights(recipe, "none", model={"dropout": 0})
+
+
+def output_of(recipe):
+    console = Console(file=io.StringIO())
+    folder = train(recipe, console)
+    return folder, console.file.getvalue()
+
+
+def test_a_run_that_is_done_is_not_done_again(recipe):
+    folder, said = output_of(recipe())
+    assert said.count("dev MAP") == 2
+    before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    (folder / "checkpoints" / "checkpoint-4").mkdir(parents=True)  # killed just before it removed them
+    _, said = output_of(recipe())
+    assert said.split() == f"{folder} is trained already.".split()
+    assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_there_is_no_bar_where_there_is_no_terminal(recipe):
+    _, said = output_of(recipe())
+    assert "\x1b" not in said
+    assert "\r" not in said
+    assert all(line.startswith("epoch ") for line in said.splitlines())
+
+
+def test_a_terminal_shows_loss_dev_map_and_time_left(recipe):
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    train(recipe(epochs=3), console)
+    said = console.file.getvalue()
+    for part in ("loss 0.", "best dev MAP 0.", "left \x1b[36m00:0"):
+        assert part in said
+    assert said.rstrip().endswith("\x1b[?25h")  # the cursor is back
+
+
+def test_another_recipe_is_refused_where_there_is_a_run(recipe):
+    folder = train(recipe())
+    with pytest.raises(CascadaError, match=r"holds a run with other settings \(see its recipe.yaml\)"):
+        train(recipe(seed=9))
+    assert read_recipe(folder / "recipe.yaml").training.seed == 1
+
+
+def test_a_recipe_may_be_mended_until_it_has_trained_anything(recipe, tmp_path):
+    with pytest.raises(CascadaError, match="training diverged"):
+        train(recipe(learning_rate=1e30, warmup=0))
+    assert train(recipe()) == tmp_path / "run"
+
+
+def test_a_run_can_be_moved_and_still_is_the_same_run(recipe, tmp_path):
+    folder = train(recipe())
+    folder.rename(tmp_path / "moved")
+    _, said = output_of(recipe("moved"))
+    assert "is trained already" in said
+
+
+def test_a_recipe_from_before_a_setting_was_added_is_still_the_same_run(recipe):
+    folder = train(recipe())
+    content = yaml.safe_load((folder / "recipe.yaml").read_text())
+    del content["training"]["patience"]
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(content))
+    _, said = output_of(recipe())
+    assert "is trained already" in said
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(recipe, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").touch()
+    with pytest.raises(CascadaError, match="is not empty and is not a run"):
+        train(recipe())
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.tex"]

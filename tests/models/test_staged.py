@@ -43,7 +43,7 @@ def test_an_exits_loss_reaches_the_layers_below_it_and_no_other(model, inputs):
 
 @pytest.mark.parametrize("exits", [(), (0, 4), (4, 2), (2, 2), (-1,)])
 def test_exits_that_do_not_rise_are_refused(exits):
-    with pytest.raises(CascadaError, match="exits are .*rising order"):
+    with pytest.raises(CascadaError, match=r"exits are .*rising order"):
         Shape(exits)
 
 

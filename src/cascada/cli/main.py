@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -25,6 +26,8 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """A user's mistake is one sentence on stderr and exit code 2; Ctrl-C is 130; only bugs show a traceback."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every terminal has every sign
     try:
         app()
     except CascadaError as error:

@@ -15,7 +15,9 @@ from cascada.errors import CascadaError, DataError
 
 def rank(
     question: Annotated[str, typer.Argument(help="The question.")],
-    file: Annotated[Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")
+    ] = None,
     model: Annotated[str | None, typer.Option(help="A trained ranker's folder, bm25, or cosine:FOLDER.")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
     drop: Drop = None,
@@ -27,7 +29,7 @@ def rank(
     candidates = read_candidates(file)
     ranking = Ranker.load(model).rank(question, candidates, top=top, drop=ratios(drop))
     if as_json:
-        print(json.dumps(ranking.to_dict(), ensure_ascii=False))
+        print(json.dumps(ranking.to_dict()))
     else:
         from rich.console import Console
 
@@ -58,7 +60,7 @@ def _text(line: bytes, name: str, number: int) -> str:
 def _object(line: str, name: str, number: int) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError.at(name, number, f"expected a JSON object with a “text”, found no JSON ({error}).") from None
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise DataError.at(name, number, "expected a JSON object with a “text” that is a string.")

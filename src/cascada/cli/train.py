@@ -19,7 +19,8 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Train a ranker from a recipe; the same command again goes on where it was stopped."""
-    require("pydantic", "train", "training")
+    for module in ("pydantic", "yaml"):
+        require(module, "train", "training")
     from cascada.training.settings import read_recipe
 
     settings = read_recipe(recipe, changes(set_ or []))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_FLOOR, Decimal
+from math import isfinite
+
+import numpy as np
 
 from cascada.errors import CascadaError
 
-Drop = float | Sequence[float] | None
+Drop = float | Decimal | Sequence[float | Decimal] | None
 """One ratio for every exit, one for each exit but the last, or None for no drop at all."""
 
 
@@ -16,7 +19,7 @@ def drop_plan(drop: Drop, stages: int) -> tuple[Decimal, ...]:
     exits = stages - 1
     if drop is None:
         return (Decimal(0),) * exits
-    if isinstance(drop, (int, float)):
+    if not isinstance(drop, Iterable):
         return (_ratio(drop),) * exits
     plan = tuple(_ratio(ratio) for ratio in drop)
     if len(plan) != exits:
@@ -29,7 +32,8 @@ def dropped(ratio: Decimal, survivors: int) -> int:
     return int((ratio * survivors).to_integral_value(ROUND_FLOOR))
 
 
-def _ratio(value: float) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1:
+def _ratio(value: float | Decimal) -> Decimal:
+    number = isinstance(value, (int, float, Decimal, np.floating)) and not isinstance(value, bool)
+    if not number or not isfinite(value) or not 0 <= value < 1:
         raise CascadaError(f"drop is {value!r}; a drop ratio is a number from 0 to below 1.")
     return Decimal(str(value))

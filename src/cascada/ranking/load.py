@@ -10,18 +10,23 @@ from cascada.ranking.folder import read_shape
 from cascada.ranking.ranker import Ranker
 
 
-def load(model: str | None = None) -> Ranker:
+def load(model: str | Path | None = None) -> Ranker:
     """See `Ranker.load`."""
     if model is None or model == "bm25":
         return bm25_ranker()
-    if model.startswith("cosine:"):
-        require("transformers", "train", "the torch engine")
+    if isinstance(model, str) and model.startswith("cosine:"):
+        _require_torch()
         from cascada.ranking.engines.cosine import cosine_ranker
 
         return cosine_ranker(model.removeprefix("cosine:"))
     folder = Path(model)
     read_shape(folder)  # a wrong folder is told before torch is loaded
-    require("transformers", "train", "the torch engine")
+    _require_torch()
     from cascada.ranking.engines.pytorch import torch_ranker
 
     return torch_ranker(folder)
+
+
+def _require_torch() -> None:
+    for module in ("torch", "transformers", "safetensors"):
+        require(module, "train", "the torch engine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class Ranker:
         self.full_layers = full_layers
 
     @staticmethod
-    def load(model: str | None = None) -> Ranker:
+    def load(model: str | Path | None = None) -> Ranker:
         """A ranker by name.
 
         `model` is a folder written by `cascada train`, `bm25`, or `cosine:FOLDER` for an encoder whose mean
@@ -56,15 +57,15 @@ class Ranker:
         drop: Drop = None,
     ) -> Iterator[Ranking]:
         """`rank` for each (question, candidates), in order; small groups are computed together."""
-        if top is not None and top < 1:
-            raise CascadaError(f"top is {top}; it must be at least 1.")
+        if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
+            raise CascadaError(f"top is {top!r}; it must be a whole number from 1.")
         for batch in _batches(groups):
             for (question, candidates), outcome in zip(batch, self._run(batch, drop), strict=True):
                 yield self._ranking(question, candidates, outcome, top)
 
     def score(self, question: str, texts: Sequence[Document], *, drop: Drop = None) -> Floats:
         """The candidates' scores in [0, 1], in the order given."""
-        (outcome,) = self._run(list(_batches([(question, texts)]))[0], drop)
+        (outcome,) = self._run([_checked((question, texts))], drop)
         return outcome.probability
 
     def _run(self, batch: Sequence[_Group], drop: Drop) -> list[Outcome]:
@@ -100,7 +101,8 @@ def text_of(candidate: Document) -> str:
     text = candidate.get("text") if isinstance(candidate, Mapping) else candidate
     if not isinstance(text, str):
         where = 'a mapping whose "text" is ' if isinstance(candidate, Mapping) else ""
-        raise CascadaError(f'A candidate is {where}{type(text).__name__}; it must be a string or have one under "text".')
+        found = type(text).__name__
+        raise CascadaError(f'A candidate is {where}{found}; it must be a string or have one under "text".')
     return text
 
 
@@ -108,10 +110,9 @@ def _batches(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
     """Groups put together until they hold `PAIRS_AT_ONCE` pairs; each is checked on the way."""
     batch: list[_Group] = []
     held = 0
-    for question, candidates in groups:
-        _check(question, candidates)
-        batch.append((question, candidates))
-        held += len(candidates)
+    for group in groups:
+        batch.append(_checked(group))
+        held += len(batch[-1][1])
         if held >= PAIRS_AT_ONCE:
             yield batch
             batch, held = [], 0
@@ -119,7 +120,12 @@ def _batches(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
         yield batch
 
 
-def _check(question: object, candidates: object) -> None:
+def _checked(group: _Group) -> _Group:
+    """The group with its candidates as they are now: a list may be changed before its ranking is asked for."""
+    try:
+        question, candidates = group
+    except (TypeError, ValueError):
+        raise CascadaError(f"A group is {type(group).__name__}; it must be a question with its candidates.") from None
     if not isinstance(question, str):
         raise CascadaError(f"The question is {type(question).__name__}; it must be a string.")
     if not question.strip():
@@ -128,3 +134,4 @@ def _check(question: object, candidates: object) -> None:
         raise CascadaError(f"The candidates are {type(candidates).__name__}; they must be a list of strings.")
     if not candidates:
         raise CascadaError("There are no candidates to rank.")
+    return question, tuple(candidates)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -13,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 Document = str | Mapping[str, Any]
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +66,35 @@ class Ranking:
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = Table(title=Text(self.question), title_justify="left", title_style="bold", box=None, padding=(0, 1))
+        title = Text(_shown(self.question))
+        table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1))
         for name in ("", "score", "#"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("")
         for place, item in enumerate(self.items, 1):
             style = "bold green" if place == 1 else ""
-            text = Text(item.text + (" […]" if item.truncated else ""))
+            text = Text(_shown(item.text) + (" […]" if item.truncated else ""))
             table.add_row(str(place), f"{item.score:.3f}", str(item.index), text, style=style)
         yield table
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), width=120)
+        console = Console(file=io.StringIO(), width=120, force_terminal=False)
         with console.capture() as captured:
             console.print(self)
         return captured.get().rstrip()
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{place}</td><td>{item.score:.3f}</td><td style='text-align:left'>{escape(item.text)}</td></tr>"
+            f"<tr><td>{place}</td><td>{item.score:.3f}</td><td style='text-align:left'>{_html(item.text)}</td></tr>"
             for place, item in enumerate(self.items, 1)
         )
-        return f"<table><caption>{escape(self.question)}</caption>{rows}</table>"
+        return f"<table><caption>{_html(self.question)}</caption>{rows}</table>"
+
+
+def _shown(text: str) -> str:
+    """On one line, and without what would command the terminal or cannot be printed."""
+    return _CONTROL.sub("\ufffd", " ".join(text.split()))
+
+
+def _html(text: str) -> str:
+    return escape(_shown(text))

@@ -32,10 +32,11 @@ def run_of(
 def run_scores(ranking: Ranking) -> list[float]:
     """Numbers that put the candidates in the ranking's order, equal where the ranker could not tell two apart.
 
-    The raw scores do, where all candidates left at one exit. Scores of different exits cannot be compared, so there
-    the number is how many steps a candidate stands above the last one.
+    The raw scores do, where all candidates left at one exit. Scores of different exits (or of two models with equal
+    exits) cannot be compared, so there the number is how many steps a candidate stands above the last one.
     """
-    if len({item.exit for item in ranking}) == 1:
+    falling = all(above.raw_score >= below.raw_score for above, below in pairwise(ranking))
+    if falling and len({item.exit for item in ranking}) == 1:
         return [item.raw_score for item in ranking]
     keys = [(item.exit, item.raw_score) for item in ranking]
     steps = np.cumsum([0, *(before != after for before, after in pairwise(keys))])

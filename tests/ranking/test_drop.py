@@ -1,0 +1,65 @@
+"""How many candidates an exit removes: floor(α·k), with α the decimal that was written."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cascada.errors import CascadaError
+from cascada.ranking.drop import drop_plan, dropped
+
+
+@pytest.mark.parametrize(
+    ("ratio", "survivors", "leave"), [(0.29, 100, 29), (0.57, 100, 57), (0.3, 10, 3), (0.1, 30, 3)]
+)
+def test_the_decimal_that_was_written_counts_not_its_binary_neighbour(ratio, survivors, leave):
+    assert dropped(drop_plan(ratio, 2)[0], survivors) == leave
+
+
+@given(digits=st.integers(0, 9999), survivors=st.integers(1, 100_000))
+def test_the_floor_is_exact(digits, survivors):
+    ratio = float(f"0.{digits:04d}")
+    exact = math.floor(Fraction(digits, 10_000) * survivors)
+    assert dropped(drop_plan(ratio, 2)[0], survivors) == exact
+
+
+@given(ratio=st.floats(0, 1, exclude_max=True), survivors=st.integers(1, 10_000))
+def test_someone_always_survives(ratio, survivors):
+    assert 0 <= dropped(drop_plan(ratio, 2)[0], survivors) < survivors
+
+
+def test_one_ratio_is_for_every_exit_but_the_last():
+    assert drop_plan(0.3, 5) == (Decimal("0.3"),) * 4
+    assert drop_plan(0, 3) == drop_plan(None, 3) == (0, 0)
+
+
+def test_a_ranker_with_one_exit_drops_nothing():
+    assert drop_plan(0.3, 1) == drop_plan([], 1) == drop_plan(None, 1) == ()
+
+
+@pytest.mark.parametrize("drop", [(0.1, 0.2), [Decimal("0.1"), Decimal("0.2")], np.array([0.1, 0.2], np.float32)])
+def test_ratios_may_be_any_numbers_in_any_sequence(drop):
+    assert drop_plan(drop, 3) == (Decimal("0.1"), Decimal("0.2"))
+
+
+@pytest.mark.parametrize("drop", [Decimal("0.3"), np.float32(0.3), np.float64(0.3)])
+def test_a_ratio_may_be_any_number(drop):
+    assert drop_plan(drop, 2) == (Decimal("0.3"),)
+
+
+NO_RATIOS = [1, 1.0, 2, -0.1, float("nan"), float("inf"), True, "0.3", [0.3, "x"], [[0.3], 0.2], {}, object()]
+
+
+@pytest.mark.parametrize("ratio", [*NO_RATIOS, Decimal("NaN"), Decimal(1)], ids=repr)
+def test_what_is_no_ratio_is_refused_in_a_sentence(ratio):
+    with pytest.raises(CascadaError, match="drop"):
+        drop_plan(ratio, 3)
+
+
+def test_the_wrong_number_of_ratios_is_refused():
+    with pytest.raises(CascadaError, match="drop has 3 ratios, but this ranker drops candidates at 2 exits"):
+        drop_plan([0.1, 0.2, 0.3], 3)

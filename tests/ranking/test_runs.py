@@ -1,0 +1,65 @@
+"""Rankings as TREC runs: numbers that keep the order and the ties, also as the 32-bit floats trec_eval reads."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cascada.data import Candidate, Group
+from cascada.ranking import Item, Ranker, Ranking
+from cascada.ranking.runs import run_of, run_scores
+
+FLOAT32 = st.floats(allow_nan=False, allow_infinity=False, width=32)
+
+
+def ranking_of(rows):
+    """A ranking of candidates given as (exit, raw score)."""
+    items = [Item("", 0.0, raw, index, exit, False, "") for index, (exit, raw) in enumerate(rows)]
+    return Ranking("who?", tuple(items), 1.0)
+
+
+def ranked(rows):
+    return sorted(rows, key=lambda row: (-row[0], -row[1]))
+
+
+@given(st.lists(st.tuples(st.sampled_from([2, 4, 6]), FLOAT32), min_size=1))
+def test_numbers_fall_with_the_ranking_and_are_equal_only_for_equals(rows):
+    rows = ranked(rows)
+    numbers = np.array(run_scores(ranking_of(rows)), np.float32)
+    for place in range(1, len(rows)):
+        if rows[place] == rows[place - 1]:
+            assert numbers[place] == numbers[place - 1]
+        else:
+            assert numbers[place] < numbers[place - 1]
+
+
+@given(st.lists(FLOAT32, min_size=1))
+def test_one_exits_numbers_are_its_raw_scores(raw):
+    raw = sorted(raw, reverse=True)
+    assert run_scores(ranking_of([(4, score) for score in raw])) == raw
+
+
+def test_two_models_with_the_same_exit_are_told_apart_by_the_order():
+    """A first model's survivors stand above those it dropped, whatever numbers the second gave them."""
+    numbers = run_scores(ranking_of([(4, 0.1), (4, -3.0), (4, 0.9), (4, 0.9), (4, 0.2)]))
+    assert numbers == [3.0, 2.0, 1.0, 1.0, 0.0]
+
+
+def groups(words):
+    return [
+        Group(
+            question=words[question],
+            candidates=tuple(Candidate(words[place] + words[question], 0, id=f"d{place}") for place in range(9)),
+            id=f"q{question}",
+        )
+        for question in range(3)
+    ]
+
+
+def test_a_run_holds_every_candidate_of_every_question_in_the_rankers_order(cascade_folder, words):
+    ranker, asked, seen = Ranker.load(cascade_folder), groups(words), []
+    run = run_of(ranker, asked, drop=0.5, each=seen.append)
+    assert list(run) == ["q0", "q1", "q2"]
+    for group, ranking in zip(asked, seen, strict=True):
+        order = [group.candidates[item.index].id for item in ranking]
+        assert sorted(run[group.id], key=lambda name: -run[group.id][name]) == order
+        assert len(order) == 9

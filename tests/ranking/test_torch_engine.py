@@ -1,0 +1,137 @@
+"""The torch engine runs a staged ranker stage by stage and computes what the model itself computes."""
+
+import numpy as np
+import pytest
+import torch
+
+from cascada.models.checkpoint import load
+from cascada.models.encoder import load_encoder
+from cascada.models.staged import Shape, StagedRanker
+from cascada.ranking import Ranker
+from cascada.ranking.engines.cosine import cosine_ranker
+from cascada.ranking.engines.pytorch import TOKEN_BUDGET, TorchStage, ranker_of, sigmoid
+from cascada.ranking.stage import Pairs
+from cascada.text.pairs import PairTokenizer
+
+
+@pytest.fixture(scope="module", params=["bert", "roberta", "distilbert", "electra", "mpnet"])
+def cascade(request, encoder_folders):
+    """A cascade with exits after layers 2 and 4 and random weights, and its tokenizer."""
+    folder = encoder_folders[request.param]
+    torch.manual_seed(1)
+    model = StagedRanker(load_encoder(folder), Shape((2, 4), max_length=48)).eval()
+    return model, PairTokenizer.load(folder, max_length=48, pad_id=model.pad_id)
+
+
+@pytest.fixture(scope="module")
+def texts(words):
+    return [" ".join(words[i : i + 1 + i * 5 % 40]) for i in range(100)]
+
+
+@pytest.fixture(scope="module")
+def question(words):
+    return f"{words[5]} {words[50]}?"
+
+
+def own_scores(model, tokenizer, question, texts, exit):
+    """Each pair by itself through the model's forward pass: no batches, no padding, no stages."""
+    scores = []
+    encoded = tokenizer.encode([question], texts, [0] * len(texts))
+    for row in range(len(texts)):
+        ids, mask, types = map(torch.from_numpy, encoded.padded([row], tokenizer.pad_id))
+        with torch.inference_mode():
+            wrong, right = model(ids, mask, types, exit=exit)[0]
+        scores.append(float(right - wrong))
+    return np.array(scores)
+
+
+def raw(ranking):
+    return np.array([item.raw_score for item in sorted(ranking, key=lambda item: item.index)])
+
+
+def one_stage(model, tokenizer):
+    return Ranker([TorchStage(model, tokenizer, first=0, exit=4, last=True)], full_layers=4)
+
+
+def test_the_texts_are_enough_for_several_batches(cascade, question, texts):
+    _, tokenizer = cascade
+    assert tokenizer.encode([question], texts, [0] * len(texts)).lengths.sum() > 2 * TOKEN_BUDGET
+
+
+def test_each_stage_scores_as_the_models_own_forward_pass_at_its_exit(cascade, question, texts):
+    model, tokenizer = cascade
+    pairs = Pairs([question], texts, np.zeros(len(texts), np.int64))
+    state = None
+    for stage in ranker_of(model, tokenizer).stages:
+        scored = stage.score(pairs, state)
+        state = scored.state
+        np.testing.assert_allclose(scored.scores, own_scores(model, tokenizer, question, texts, stage.exit), atol=2e-6)
+    assert state is None, "the last stage hands nothing on"
+
+
+def test_without_drops_two_stages_are_to_the_bit_one(cascade, question, texts):
+    staged = ranker_of(*cascade).rank(question, texts)
+    assert raw(staged).tolist() == raw(one_stage(*cascade).rank(question, texts)).tolist()
+    assert {item.exit for item in staged} == {4}
+
+
+@pytest.mark.parametrize("drop", [0.1, 0.5, 0.97])
+def test_survivors_score_as_they_would_have_without_drops(cascade, question, texts, drop):
+    model, tokenizer = cascade
+    whole = raw(ranker_of(model, tokenizer).rank(question, texts))
+    early = own_scores(model, tokenizer, question, texts, 2)
+    ranking = ranker_of(model, tokenizer).rank(question, texts, drop=drop)
+    leave = int(drop * 100)
+    assert [item.exit for item in ranking] == [4] * (100 - leave) + [2] * leave
+    for item in ranking:
+        expected = whole[item.index] if item.exit == 4 else early[item.index]
+        assert item.raw_score == pytest.approx(expected, abs=2e-6)
+    assert ranking.relative_cost == (2 * 100 + 2 * (100 - leave)) / 400
+
+
+def test_the_states_of_survivors_are_theirs(cascade, question, texts):
+    model, tokenizer = cascade
+    first, _ = ranker_of(model, tokenizer).stages
+    state = first.score(Pairs([question], texts, np.zeros(len(texts), np.int64)), None).state
+    rows = np.array([70, 3, 41, 3])
+    taken = state.take(rows)
+    alone = first.score(Pairs([question], [texts[row] for row in rows], np.zeros(4, np.int64)), None).state
+    assert taken.encoded.ids.tolist() == alone.encoded.ids.tolist()
+    torch.testing.assert_close(taken.hidden, alone.hidden, atol=1e-5, rtol=1e-5)
+
+
+def test_the_score_is_the_softmax_of_the_two_logits(cascade, question, texts):
+    model, tokenizer = cascade
+    encoded = tokenizer.encode([question], texts[:1], [0])
+    with torch.inference_mode():
+        logits = model(*map(torch.from_numpy, encoded.padded([0], tokenizer.pad_id)))
+    (score,) = ranker_of(model, tokenizer).score(question, texts[:1])
+    assert score == pytest.approx(float(torch.softmax(logits, -1)[0, 1]), abs=1e-6)
+
+
+def test_the_sigmoid_overflows_on_neither_side():
+    with np.errstate(over="raise", invalid="raise"):
+        found = sigmoid(np.array([-1e4, -1, 0, 1, 1e4], np.float32))
+    np.testing.assert_allclose(found, [0, 0.26894142, 0.5, 0.73105858, 1], rtol=1e-6)
+
+
+def test_a_saved_ranker_ranks_as_the_one_in_memory(cascade_folder, question, texts):
+    model = load(cascade_folder)
+    tokenizer = PairTokenizer.load(cascade_folder, max_length=64, pad_id=model.pad_id)
+    in_memory = ranker_of(model, tokenizer).rank(question, texts, drop=0.3)
+    assert Ranker.load(cascade_folder).rank(question, texts, drop=0.3) == in_memory
+
+
+def test_cosine_compares_the_means_of_the_tokens_states(encoder_folder, question, texts):
+    encoder = load_encoder(encoder_folder).eval()
+    tokenizer = PairTokenizer.load(encoder_folder, max_length=256).tokenizer
+
+    def mean(text):
+        own = tokenizer.encode(text)
+        ids, types = torch.tensor([own.ids]), torch.tensor([own.type_ids])
+        with torch.inference_mode():
+            states = encoder.run(encoder.embed(ids, types), torch.ones_like(ids, dtype=torch.bool), 0, 4)
+        return states[0].mean(0)
+
+    expected = [float(torch.cosine_similarity(mean(question), mean(text), dim=0)) for text in texts]
+    np.testing.assert_allclose(raw(cosine_ranker(str(encoder_folder)).rank(question, texts)), expected, atol=1e-5)

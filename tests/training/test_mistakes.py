@@ -86,7 +86,7 @@ def test_a_learning_rate_that_makes_the_loss_no_number(mistake):
 
 
 def test_a_last_update_that_makes_the_scores_no_numbers(mistake):
-    said = mistake({"learning_rate": 1e38, "warmup": 0, "batch": {"by": "pairs", "size": 200}})
+    said = mistake({"learning_rate": 1e40, "warmup": 0, "batch": {"by": "pairs", "size": 200}})
     assert said.startswith("The scores of the dev set are not numbers after update 1: training diverged;")
 
 

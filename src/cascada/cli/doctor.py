@@ -1,1 +1,60 @@
-def doctor() -> None: ...
+"""`cascada doctor`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cascada.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Say what this machine can run, what is installed, and what was chosen."""
+    from rich.console import Console
+
+    from cascada.doctor import examine
+
+    progress = Console(stderr=True)
+    with progress.status("Looking around") as status:
+        found = examine(lambda name: status.update(f"Trying {name}"))
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        show(found, Console())
+
+
+def show(found: dict[str, Any], console: Console) -> None:
+    """The same for people."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in rows(found):
+        table.add_row(name, value)
+    console.print(table, highlight=False, markup=False)
+    for advice in found["advice"]:
+        console.print(f"→ {advice}", highlight=False, markup=False, soft_wrap=True)
+
+
+def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    from cascada.probe import Probe
+
+    cpu, memory = found["cpu"], found["memory"]
+    advertised = [name for name, there in cpu["instructions"].items() if there]
+    return [
+        ("Cascada", f"{found['cascada']} on Python {found['python']}"),
+        ("platform", found["platform"]),
+        ("processor", f"{cpu['model']}, {cpu['cores']} cores to use"),
+        ("instructions", " ".join(advertised) or ("none of the fast ones" if cpu["instructions"] else "not known")),
+        ("memory", f"{memory['total']} GB, {memory['free']} GB free" if memory["total"] else "not known"),
+        *(
+            (group, "  ".join(f"{name} {version or '(not installed)'}" for name, version in versions.items()))
+            for group, versions in found["parts"].items()
+        ),
+        *((name, str(Probe(**one))) for name, one in found["probes"].items()),
+        *((f"to {job}", what) for job, what in found["chosen"].items()),
+    ]

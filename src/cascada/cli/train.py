@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cascada.cli.options import AsJson
 from cascada.errors import CascadaError, require
 
 
@@ -16,7 +17,7 @@ def train(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set training.epochs=2 (may be repeated).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train a ranker from a recipe; the same command again goes on where it was stopped."""
     for module in ("pydantic", "yaml"):
@@ -37,7 +38,7 @@ def train(
     if as_json:
         print(json.dumps({"model": str(folder), "best": best}))
     else:
-        print(f"{settings.output}: dev MAP {best['MAP']:.4f} after epoch {best['epoch']:g}")
+        print(f"{settings.output}: dev MAP {best['MAP']:.4f} after epoch {best['epoch']:.3g}")
 
 
 def changes(options: list[str]) -> dict[str, str]:

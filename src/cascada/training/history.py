@@ -61,8 +61,9 @@ def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     quality = loss.twinx()
     quality.set_ylabel("dev MAP", color="C0")
     quality.plot([row["epoch"] for row in dev], [row["MAP"] for row in dev], "o-", color="C0", clip_on=False)
-    quality.margins(y=0.15)
-    quality.set_title(f"best dev MAP {best['MAP']:.4f} after epoch {best['epoch']:g}", fontsize="medium")
+    lowest, room = min(row["MAP"] for row in dev), 0.05
+    quality.set_ylim(max(lowest - room, 0), min(best["MAP"] + room, 1))
+    quality.set_title(f"best dev MAP {best['MAP']:.4f} after epoch {best['epoch']:.3g}", fontsize="medium")
     quality.plot(best["epoch"], best["MAP"], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
     unfinished = path.with_name(f".{path.name}.part")
     figure.savefig(unfinished, dpi=120, format="png")

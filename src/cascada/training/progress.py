@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
@@ -26,7 +27,7 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
         left = (TextColumn("left"), TimeRemainingColumn(compact=True))
         shown = console.is_terminal and first_process()
-        self.bar = Progress(*columns, *left, console=console, disable=not shown)
+        self.bar = Progress(*columns, *left, console=console, speed_estimate_period=600, disable=not shown)
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         self.task = self.bar.add_task("training", total=state.max_steps, completed=state.global_step)
@@ -48,7 +49,7 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
             self.console.print(
                 f"epoch {epoch_of(self.plan, state.global_step):5.2f}   loss {self.loss:.4f}   "
                 f"dev MAP {metrics['eval_MAP']:.4f}   MRR {metrics['eval_MRR']:.4f}   "
-                f"P@1 {metrics['eval_P@1']:.4f}   {metrics['eval_seconds'] / 60:.1f} min",
+                f"P@1 {metrics['eval_P@1']:.4f}   {timedelta(seconds=round(metrics['eval_seconds']))}",
                 highlight=False,
                 soft_wrap=True,
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -47,7 +48,8 @@ def train(recipe: Recipe, console: Console | None = None) -> Path:
 def train_in(folder: Path, recipe: Recipe, console: Console) -> None:
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    trainer = prepare(recipe, folder)
+    with console.status("Reading the data and the encoder") if first_process() else nullcontext():
+        trainer = prepare(recipe, folder)
     progress = ProgressBar(trainer.plan, console)
     trainer.add_callback(progress)
     with progress.bar:

@@ -23,6 +23,7 @@ from cascada.metrics import evaluate
 from cascada.models.staged import StagedRanker
 from cascada.objectives import point
 from cascada.ranking.engines.pytorch import ranker_of
+from cascada.ranking.result import Ranking
 from cascada.ranking.runs import run_of
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
@@ -90,11 +91,9 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         """Rank the dev groups, each process its share, and measure."""
         share = self.dev[self.args.process_index :: self.args.world_size]
         self.model.eval()
-        run = run_of(ranker_of(self.model, self.tokenizer), share)
+        run = run_of(ranker_of(self.model, self.tokenizer), share, each=self._check)
         if self.args.world_size > 1:
             run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
-        if not all(isfinite(score) for scores in run.values() for score in scores.values()):
-            raise self._diverged(f"The scores of the dev set are not numbers after update {self.state.global_step}")
         metrics = {f"eval_{name}": value for name, value in evaluate(run, qrels(self.dev)).mean.items()}
         metrics["eval_seconds"] = self.seconds
         self.log(metrics)
@@ -108,6 +107,10 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             before = [row["eval_seconds"] for row in self.state.log_history if "eval_seconds" in row]
             self._started = time.monotonic() - (before[-1] if before else 0.0)
         return time.monotonic() - self._started
+
+    def _check(self, ranking: Ranking) -> None:
+        if not all(isfinite(item.raw_score) for item in ranking):
+            raise self._diverged(f"The scores of the dev set are not numbers after update {self.state.global_step}")
 
     @staticmethod
     def _diverged(sign: str) -> CascadaError:

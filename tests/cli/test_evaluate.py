@@ -1,0 +1,142 @@
+"""`cascada evaluate`: any ranker, or a run file, on any data set."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cascada.cli.main import app
+from cascada.data import load, qrels, read_run
+from cascada.errors import CascadaError
+from cascada.metrics import evaluate
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "selqa.jsonl"
+
+
+def run(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def as_json(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json"))
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """Two questions: on the first the word that is asked for is in the wrong candidate."""
+    groups = [
+        {
+            "id": "a",
+            "question": "red fox",
+            "candidates": [{"text": "the red fox ran", "label": 0}, {"text": "blue", "label": 1}],
+        },
+        {
+            "id": "b",
+            "question": "green tree",
+            "candidates": [{"text": "a green tree", "label": 1}, {"text": "blue", "label": 0}],
+        },
+        {"id": "c", "question": "no answer here", "candidates": [{"text": "blue", "label": 0}]},
+    ]
+    path = tmp_path / "tiny.jsonl"
+    path.write_text("\n".join(map(json.dumps, groups)) + "\n")
+    return path
+
+
+def test_numbers_are_those_of_the_ranking(tiny: Path) -> None:
+    assert as_json("bm25", tiny) | {"seconds": 0} == {
+        "MAP": 0.75,
+        "MRR": 0.75,
+        "P@1": 0.5,
+        "nDCG@10": pytest.approx(0.8154648767857288),
+        "questions": 2,
+        "seconds": 0,
+    }
+
+
+def test_raw_mode_counts_a_question_without_a_correct_candidate_as_zero(tiny: Path) -> None:
+    found = as_json("bm25", tiny, "--mode", "raw")
+    assert (found["questions"], found["MAP"]) == (3, 0.5)
+
+
+def test_the_run_that_is_written_gives_the_same_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.trec"
+    first = as_json("bm25", EXAMPLES, "--run", path)
+    again = as_json(path, EXAMPLES)
+    del first["seconds"], again["seconds"]
+    assert first == again
+    assert evaluate(read_run(path), qrels(load(str(EXAMPLES), mode="clean"))).mean["MAP"] == first["MAP"]
+
+
+def test_ids_are_the_same_in_every_mode(tiny: Path, tmp_path: Path) -> None:
+    """A run made in raw mode can be measured in clean mode although questions are missing there."""
+    path = tmp_path / "raw.trec"
+    run("bm25", tiny, "--mode", "raw", "--run", path)
+    assert as_json(path, tiny)["MAP"] == as_json("bm25", tiny)["MAP"]
+
+
+def test_against_tells_the_difference_and_its_significance(tmp_path: Path) -> None:
+    path = tmp_path / "bm25.trec"
+    better = as_json("bm25", EXAMPLES, "--run", path)
+    lines = [line.split() for line in path.read_text().splitlines()]
+    reversed_ = tmp_path / "reversed.trec"
+    reversed_.write_text("".join(f"{q} Q0 {d} 1 {-float(s)!r} x\n" for q, _, d, _, s, _ in lines))
+    worse = as_json(reversed_, EXAMPLES, "--against", path)
+    one = worse["against"]["MAP"]
+    assert one["difference"] == pytest.approx(worse["MAP"] - better["MAP"])
+    assert one["difference"] < 0
+    assert one["t_p"] < 0.001
+    assert one["randomisation_p"] < 0.001
+
+
+def test_a_trained_ranker_is_measured(ranker_folder: Path, tiny: Path) -> None:
+    assert as_json(ranker_folder, tiny)["questions"] == 2
+
+
+def test_cosine_ranking_by_an_encoder(encoder_folder: Path, tiny: Path) -> None:
+    assert as_json(f"cosine:{encoder_folder}", tiny)["questions"] == 2
+
+
+def test_other_measures(tiny: Path) -> None:
+    found = as_json("bm25", tiny, "--measures", "R@1,P@2")
+    assert (found["R@1"], found["P@2"]) == (0.5, 0.5)
+    assert "MAP" not in found
+
+
+def test_the_table_names_model_data_and_questions(tiny: Path) -> None:
+    shown = run("bm25", tiny)
+    assert "2 questions" in shown
+    assert "0.7500" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere", EXAMPLES], "nowhere"),
+        (["bm25", "wikiqa"], "root"),
+        (["bm25", EXAMPLES, "--mode", "cleen"], "cleen"),
+        (["bm25", EXAMPLES, "--measures", "MAPP"], "MAPP"),
+        (["bm25", EXAMPLES, "--drop", "much"], "much"),
+        (["cosine:nowhere", EXAMPLES], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_sentence(arguments: list[object], sentence: str) -> None:
+    with pytest.raises(CascadaError, match=sentence) as caught:
+        run(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_of_other_questions_is_refused(tiny: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.trec"
+    path.write_text("elsewhere Q0 x 1 0.5 tag\n")
+    with pytest.raises(CascadaError):
+        run(path, tiny)
+
+
+def test_drop_does_not_go_with_a_run_file(tiny: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.trec"
+    run("bm25", tiny, "--run", path)
+    with pytest.raises(CascadaError, match="--drop"):
+        run(path, tiny, "--drop", "0.5")

@@ -58,7 +58,9 @@ class Run:
 
     def __init__(self, options: argparse.Namespace, examples: Examples, settings: TrainingSettings) -> None:
         torch.manual_seed(1)
-        self.model = StagedRanker(load_encoder(options.encoder, layers=options.layers), Shape((options.layers,))).train()
+        self.model = StagedRanker(
+            load_encoder(options.encoder, layers=options.layers), Shape((options.layers,))
+        ).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=True)
         self.examples = examples
         self.plan = BatchPlan(examples, settings)

@@ -38,7 +38,10 @@ def main() -> None:
     ranker = Ranker.load(options.model)
     peer = cross_encoder(Path(options.model))
     pairs = [(question, text) for text in texts]
-    ways = {"cascada torch": lambda: ranker.score(question, texts), "sentence-transformers": lambda: peer.predict(pairs)}
+    ways = {
+        "cascada torch": lambda: ranker.score(question, texts),
+        "sentence-transformers": lambda: peer.predict(pairs),
+    }
     times: dict[str, list[float]] = {name: [] for name in ways}
     for repeat in range(options.repeats + 1):
         for name, run in ways.items():
@@ -49,7 +52,12 @@ def main() -> None:
     medians = {name: round(statistics.median(values), 3) for name, values in times.items()}
     ratio = medians["sentence-transformers"] / medians["cascada torch"]
     tokens = float(np.mean(ranker.stages[0].tokenizer.encode([question], texts, [0] * len(texts)).lengths))
-    found = {"candidates": len(texts), "tokens on average": round(tokens, 1), "seconds": medians, "ratio": round(ratio, 2)}
+    found = {
+        "candidates": len(texts),
+        "tokens on average": round(tokens, 1),
+        "seconds": medians,
+        "ratio": round(ratio, 2),
+    }
     print(json.dumps(found, indent=2))
 
 

@@ -39,18 +39,21 @@ def evaluate(
     from cascada.metrics import evaluate as measure
 
     names = tuple(name.strip() for name in measures.split(",")) if measures else DEFAULT_MEASURES
-    groups = load(data, root=root, split=split if root or data.startswith("hf:") else None, mode=checked(mode))
+    split = split if root or data.startswith("hf:") else None  # a file has no splits
+    groups = load(data, root=root, split=split, mode=checked(mode))
     started = time.perf_counter()
     ranked = _ranked(model, groups, drop)
     seconds = time.perf_counter() - started
     result = measure(ranked, qrels(groups), names)
     if run:
         write_run(ranked, run)
-    compared = [compare(result, measure(read_run(against), qrels(groups), names), name) for name in names] if against else []
+    compared = (
+        [compare(result, measure(read_run(against), qrels(groups), names), name) for name in names] if against else []
+    )
     if as_json:
         typer.echo(json.dumps(_as_dict(result, compared, seconds)))
     else:
-        _print(model, f"{data} {split or ''} ({mode})", result, compared, against)
+        _print(model, f"{data}{f' {split}' if split else ''} ({mode})", result, compared, against)
 
 
 def _ranked(model: str, groups: list[Group], drop: str | None) -> Run:
@@ -87,7 +90,7 @@ def _print(model: str, data: str, result: Evaluation, compared: list[Comparison]
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{model} on {data}, {result.questions} questions", title_justify="left", box=None)
+    table = Table(box=None)
     table.add_column("")
     table.add_column("value", justify="right")
     if compared:
@@ -100,4 +103,6 @@ def _print(model: str, data: str, result: Evaluation, compared: list[Comparison]
             t_p = "–" if one.t_p is None else f"{one.t_p:.4f}"
             cells += [f"{one.difference:+.4f}", t_p, f"{one.randomisation_p:.4f}"]
         table.add_row(*cells)
-    Console().print(table)
+    console = Console()
+    console.print(f"{model} on {data}, {result.questions} questions", soft_wrap=True, highlight=False, markup=False)
+    console.print(table)

@@ -14,7 +14,11 @@ def progress(description: str, *, total: int | None = None, unit: str = "pairs")
     from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
     count = "{task.completed:,}" + (f" of {total:,}" if total else "")
-    columns: list[ProgressColumn] = [TextColumn("{task.description}:"), TextColumn(f"{count} {unit}"), TimeElapsedColumn()]
+    columns: list[ProgressColumn] = [
+        TextColumn("{task.description}:"),
+        TextColumn(f"{count} {unit}"),
+        TimeElapsedColumn(),
+    ]
     columns = [*columns[:1], BarColumn(), *columns[1:], TimeRemainingColumn()] if total else [SpinnerColumn(), *columns]
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig
+from transformers.utils import logging
 
 from cascada.errors import CascadaError
 
@@ -87,19 +90,34 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
     config = _config(name)
     config.num_hidden_layers = _depth(config, layers)
     try:
-        encoder, report = AutoModel.from_pretrained(
-            str(name),
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            trust_remote_code=False,
-            ignore_mismatched_sizes=True,  # told below, in a sentence
-            output_loading_info=True,
-        )
+        with quiet():
+            encoder, report = AutoModel.from_pretrained(
+                str(name),
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                ignore_mismatched_sizes=True,  # told below, in a sentence
+                output_loading_info=True,
+            )
     except (OSError, ValueError, SafetensorError) as error:
         raise CascadaError(f"No encoder could be loaded from {name}: {_first_line(error)}") from error
     _check_weights(name, report)
     return StagedEncoder(encoder)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What transformers has to say while it loads is told here in sentences, or not at all."""
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
 
 
 def new_encoder(folder: Path) -> StagedEncoder:

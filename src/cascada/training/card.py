@@ -18,7 +18,7 @@ def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[
 Ranks candidate sentences by how well they answer a question. Trained with Cascada {cascada.__version__} from
 `{recipe.model.encoder}` on `{recipe.train.source}` ({len(examples):,} pairs, {int(examples.labels.sum()):,} correct).
 
-| measure on `{recipe.dev.source}` {recipe.dev.split or ""} ({recipe.dev.mode}) | best, after epoch {best["epoch"]:.3g} |
+| measure on `{recipe.dev.source}` {recipe.dev.split or ""} ({recipe.dev.mode}) | after epoch {best["epoch"]:.3g} |
 |---|---|
 {measures}
 

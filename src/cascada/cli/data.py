@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cascada.cli import asnq
 from cascada.cli.options import AsJson, Root, Source, Split
 from cascada.errors import CascadaError
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from cascada.data import Group, Mode, Statistics
 
 app = typer.Typer(help="Data sets: statistics, conversion, label noise.", no_args_is_help=True)
+
+app.command("asnq")(asnq.convert)
+app.command("asnq-split")(asnq.split)
 
 Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
 ModeName = Annotated[str, typer.Option("--mode", help="raw, no-all-negative or clean.")]

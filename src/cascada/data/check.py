@@ -46,7 +46,7 @@ def columns(line: Line, names: str) -> list[str]:
 def question(value: object, where: Where) -> str:
     if not isinstance(value, str) or not value.strip():
         raise where.error(f"expected the text of a question, found {shown(value)}")
-    return _encodable(value, where)
+    return encodable(value, where)
 
 
 def label(value: object, where: Where) -> int:
@@ -62,7 +62,7 @@ def one_of(record: Mapping[str, Any], keys: tuple[str, ...], where: Where) -> st
     for key in keys:
         if key in record:
             if isinstance(record[key], str):
-                return _encodable(record[key], where)
+                return encodable(record[key], where)
             raise where.error(f'expected text under "{key}", found {shown(record[key])}')
     names = " or ".join(f'"{key}"' for key in keys)
     raise where.error(f"expected {names}, found only {shown(sorted(map(str, record)))}")
@@ -70,7 +70,7 @@ def one_of(record: Mapping[str, Any], keys: tuple[str, ...], where: Where) -> st
 
 def identifier(value: object, where: Where) -> str | None:
     if value is None or isinstance(value, str):
-        return value if value is None else _encodable(value, where)
+        return value if value is None else encodable(value, where)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise where.error(f"expected an id (text or a whole number), found {shown(value)}")
@@ -110,7 +110,7 @@ def json_file(path: Source) -> Any:
         raise DataError(f"{path} is not usable JSON: {error}") from error
 
 
-def _encodable(text: str, where: Where) -> str:
+def encodable(text: str, where: Where) -> str:
     r"""JSON can spell half of a character (`"\ud800"`), which no UTF-8 file can hold afterwards."""
     try:
         text.encode("utf-8")

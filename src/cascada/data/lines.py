@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import IO, NamedTuple, cast
 
@@ -23,13 +23,33 @@ class Line(NamedTuple):
         return DataError.at(self.path, self.number, problem)
 
 
+class RawLine(NamedTuple):
+    """A line nobody has looked into yet."""
+
+    path: Source
+    number: int
+    raw: bytes
+
+    def decoded(self) -> Line:
+        return Line(self.path, self.number, _decoded(self.raw, self.path, self.number))
+
+
 def lines(path: Source) -> Iterator[Line]:
     r"""Stream a UTF-8 file, plain or `.gz`. A line ends at `\n` alone: texts hold `\x85` and `\u2028` as characters."""
-    number = 0
+    for line in raw_lines(path):
+        yield line.decoded()
+
+
+def raw_lines(path: Source, advance: Callable[[int], object] | None = None) -> Iterator[RawLine]:
+    """The bytes of each line. `advance` hears how many bytes of the file (packed, if it is) were read meanwhile."""
+    number = position = 0
     try:
-        with _open(path) as file:
-            for number, raw in enumerate(file, 1):
-                yield Line(path, number, _decoded(raw, path, number))
+        with open(path, "rb") as file, _unpacked(file, path) as unpacked:
+            for number, raw in enumerate(unpacked, 1):
+                yield RawLine(path, number, raw)
+                if advance and file.seekable():
+                    before, position = position, file.tell()
+                    advance(position - before)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError.at(path, number + 1, f"the gzip file is damaged or cut off here ({error})") from error
     except OSError as error:
@@ -54,10 +74,8 @@ def records(path: Source, expected: str) -> Iterator[Line]:
         raise DataError(f"{path} is empty: expected {expected}")
 
 
-def _open(path: Source) -> IO[bytes]:
-    if str(path).endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return open(path, "rb")
+def _unpacked(file: IO[bytes], path: Source) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(file, "rb")) if str(path).endswith(".gz") else file
 
 
 def _decoded(raw: bytes, path: Source, number: int) -> str:

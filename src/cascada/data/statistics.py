@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cascada.data.group import Group
+from cascada.data.group import Candidate, Group
 from cascada.data.modes import MODES, Mode, keeps
 
 
@@ -30,11 +30,15 @@ class Statistics:
 
     def add(self, group: Group) -> None:
         self.questions += 1
-        self.pairs += len(group.candidates)
-        self.positives += sum(group.labels)
         for candidate in group.candidates:
-            if candidate.grade is not None:
-                self.grades[candidate.grade] = self.grades.get(candidate.grade, 0) + 1
+            self.add_pair(candidate)
+
+    def add_pair(self, candidate: Candidate) -> None:
+        """A pair alone, for data whose pairs do not come question by question."""
+        self.pairs += 1
+        self.positives += candidate.label or 0
+        if candidate.grade is not None:
+            self.grades[candidate.grade] = self.grades.get(candidate.grade, 0) + 1
 
     def as_dict(self) -> dict[str, Any]:
         counts: dict[str, Any] = {"questions": self.questions, "pairs": self.pairs, "positives": self.positives}

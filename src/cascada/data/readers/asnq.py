@@ -17,7 +17,12 @@ _GRADES = {"1": 1, "2": 2, "3": 3, "4": 4}
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(lambda: map(_row, records(path, f"lines of {THREE}")))
+    return grouped(lambda: rows(path))
+
+
+def rows(path: Source) -> Iterator[Row]:
+    """The pairs as they stand in the file."""
+    return map(_row, records(path, f"lines of {THREE}"))
 
 
 def _row(line: Line) -> Row:

@@ -1,0 +1,120 @@
+"""`cascada data asnq`: Natural Questions as answer sentence selection; `asnq-split`: its dev set in two."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cascada.cli.options import AsJson
+from cascada.errors import CascadaError
+
+if TYPE_CHECKING:
+    from cascada.data import Statistics
+    from cascada.data.natural_questions import Conversion, Splits
+
+
+def convert(
+    inputs: Annotated[list[Path], typer.Argument(help="Natural Questions files, simplified or original (.gz or not).")],
+    out: Annotated[Path, typer.Argument(help="The file to write: .tsv or .tsv.gz.")],
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes (default: the usable cores).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label every sentence of Natural Questions' pages from 1 to 4, as ASNQ does; only 4 answers the question."""
+    from cascada.cli.progress import progress
+    from cascada.data.natural_questions import outcomes, write_asnq
+    from cascada.data.natural_questions.workers import usable_cores
+
+    _check(inputs, out)
+    size = sum(path.stat().st_size for path in inputs)
+    with progress("converting", total=size, unit="bytes") as advance:
+        done = write_asnq(outcomes(inputs, workers=workers or usable_cores(), advance=advance), out)
+    if as_json:
+        typer.echo(json.dumps({"path": str(out)} | _as_dict(done)))
+    else:
+        _print_labels({out.name.split(".")[0]: done.counted})
+        for reason, count in done.skipped.items():
+            typer.echo(f"left out: {count:,} with {reason.value}")
+    _complain(done, out)
+
+
+def split(
+    source: Annotated[Path, typer.Argument(help="A file in ASNQ's layout, such as its dev.tsv.")],
+    folder: Annotated[Path, typer.Argument(help="The folder for dev.tsv and test.tsv.")],
+    dev: Annotated[Path | None, typer.Option(help="The dev set's questions, one a line.")] = None,
+    test: Annotated[Path | None, typer.Option(help="The test set's questions, one a line.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Instead of lists: halves of the questions at random.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Split an ASNQ file into dev and test by question: by lists, or in halves."""
+    from cascada.data.natural_questions import halved, listed, write_splits
+
+    if dev and test and seed is None:
+        chosen = listed({"dev": dev, "test": test})
+    elif seed is not None and not dev and not test:
+        chosen = halved(source, seed)
+    else:
+        raise CascadaError("Say how to split: by lists, --dev FILE and --test FILE, or in halves, --seed N.")
+    done = write_splits(source, chosen, folder)
+    if as_json:
+        counted = {name: one.as_dict() | {"absent": done.absent[name]} for name, one in done.counted.items()}
+        typer.echo(json.dumps(counted | {"unlisted": done.unlisted.as_dict()}, indent=2))
+    else:
+        _print_labels(done.counted)
+        _print_remarks(done)
+
+
+def _check(inputs: list[Path], out: Path) -> None:
+    """A forgotten OUT would make the last input the file to write."""
+    if not out.name.endswith((".tsv", ".tsv.gz")):
+        raise CascadaError(f"The last argument is the file to write, a .tsv or .tsv.gz; {out} is neither.")
+    for path in inputs:
+        if path.is_dir():
+            raise CascadaError(f"{path} is a folder: name the files in it, such as {path}/*.jsonl.gz.")
+        if not path.exists():
+            raise CascadaError(f"There is no file {path}.")
+
+
+def _as_dict(done: Conversion) -> dict[str, Any]:
+    skipped = {reason.value: count for reason, count in done.skipped.items()}
+    problems = {"problems": done.problems, "first_problems": [str(one) for one in done.first_problems]}
+    return done.counted.as_dict() | {"skipped": skipped} | problems
+
+
+def _complain(done: Conversion, out: Path) -> None:
+    """The good part is written by now; the exit code and a line for each of the first problems tell of the rest."""
+    if done.problems:
+        untold = done.problems - len(done.first_problems)
+        more = [f"… and {untold:,} more"] if untold else []
+        raise CascadaError("\n".join([*map(str, done.first_problems), *more, f"{out} holds everything else."]))
+
+
+def _print_remarks(done: Splits) -> None:
+    if done.unlisted.pairs:
+        typer.echo(f"in neither list: {done.unlisted.questions:,} questions, {done.unlisted.pairs:,} pairs")
+    for name, absent in done.absent.items():
+        if absent:
+            typer.echo(f"in the list for {name} but not in the data: {absent:,} questions")
+
+
+def _print_labels(counted: Mapping[str, Statistics]) -> None:
+    """TANDA's Table 1."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE)
+    for name in ("label", "in the long answer", "with the short answer"):
+        table.add_column(name)
+    for name in counted:
+        table.add_column(Text(name), justify="right")
+    for label, inside, answer in (("1", "no", "no"), ("2", "no", "yes"), ("3", "yes", "no"), ("4", "yes", "yes")):
+        table.add_row(label, inside, answer, *(f"{one.grades.get(int(label), 0):,}" for one in counted.values()))
+    table.add_section()
+    table.add_row("pairs", "", "", *(f"{one.pairs:,}" for one in counted.values()))
+    table.add_row("questions", "", "", *(f"{one.questions:,}" for one in counted.values()))
+    Console().print(table)

@@ -16,8 +16,9 @@ from cascada.data import identified, qrels, read
 from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 from cascada.ranking.runs import run_of
+from cascada.training.recipes import read_recipe
 from cascada.training.run import train
-from cascada.training.settings import Recipe, read_recipe
+from cascada.training.settings import Recipe
 
 LEARNS = {"epochs": 3, "learning_rate": 5e-3}
 

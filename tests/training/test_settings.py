@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from cascada.errors import CascadaError
-from cascada.training.settings import Recipe, read_recipe
+from cascada.training.recipes import read_recipe
+from cascada.training.settings import Recipe
 
 RECIPES = sorted(Path(__file__).parents[2].glob("recipes/**/*.yaml"))
 LEAST = {"output": "run", "model": {"encoder": "e"}, "train": {"source": "a.jsonl"}, "dev": {"source": "b.jsonl"}}

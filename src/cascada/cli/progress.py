@@ -10,8 +10,8 @@ from contextlib import contextmanager
 def progress(description: str, *, total: int | None = None, unit: str = "pairs") -> Iterator[Callable[[int], None]]:
     """Gives the function to call with how much was done; without a total it counts."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn
-    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
 
     count = "{task.completed:,}" + (f" of {total:,}" if total else "")
     columns: list[ProgressColumn] = [
@@ -19,7 +19,7 @@ def progress(description: str, *, total: int | None = None, unit: str = "pairs")
         TextColumn(f"{count} {unit}"),
         TimeElapsedColumn(),
     ]
-    columns = [*columns[:1], BarColumn(), *columns[1:], TimeRemainingColumn()] if total else [SpinnerColumn(), *columns]
+    columns = [*columns[:1], BarColumn(), *columns[1:], TimeLeft()] if total else [SpinnerColumn(), *columns]
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)

@@ -22,23 +22,18 @@ def train(
     """Train a ranker from a recipe; the same command again goes on where it was stopped."""
     for module in ("pydantic", "yaml"):
         require(module, "train", "training")
-    from cascada.training.settings import read_recipe
+    from cascada.training.recipes import read_recipe
 
     settings = read_recipe(recipe, changes(set_ or []))
     for module in ("torch", "transformers", "accelerate", "pytrec_eval", "matplotlib"):
         require(module, "train", "training")
     from cascada.training.claim import first_process
-    from cascada.training.run import train as run
+    from cascada.training.start import start
 
-    folder = run(settings)
-    if not first_process():
-        return
-    history = json.loads((folder / "history.json").read_text(encoding="utf-8"))
-    best = max(history["dev"], key=lambda row: row["MAP"])
-    if as_json:
-        print(json.dumps({"model": str(folder), "best": best}))
-    else:
-        print(f"{settings.output}: dev MAP {best['MAP']:.4f} after epoch {best['epoch']:.3g}")
+    outcomes = start(settings)
+    if first_process():
+        for outcome in outcomes:
+            print(json.dumps(outcome.as_dict()) if as_json else outcome)
 
 
 def changes(options: list[str]) -> dict[str, str]:

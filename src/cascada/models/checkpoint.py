@@ -28,7 +28,7 @@ from cascada.models.encoder import load_encoder, new_encoder
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.folder import FORMAT, SHAPE_FILE, read_shape
 
-__all__ = ["load", "load_encoder", "save", "tokenizer_folder"]
+__all__ = ["begin", "load", "load_encoder", "save", "tokenizer_folder"]
 
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
@@ -68,6 +68,27 @@ def load(folder: Path) -> StagedRanker:
     except RuntimeError as error:
         raise CascadaError(f"{path} does not hold the weights that {SHAPE_FILE} describes.") from error
     return model.eval()
+
+
+def begin(encoder: str, *, layers: int | None, head: str, dropout: float, max_length: int) -> StagedRanker:
+    """A ranker to train: new heads on a pre-trained encoder, or the weights of a ranker that was trained before.
+
+    `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder. Of the latter, an exit that it
+    has too keeps its head, if it is of the same kind.
+    """
+    folder = Path(encoder)
+    trained = (folder / SHAPE_FILE).exists()
+    base = new_encoder(folder, layers=layers) if trained else load_encoder(encoder, layers=layers)
+    model = StagedRanker(base, Shape((base.depth,), head, dropout, max_length))
+    if trained:
+        before = load(folder)
+        same_head = before.shape.head == head
+        weights = {
+            name: value for name, value in before.state_dict().items() if same_head or name.startswith("encoder.")
+        }
+        known = model.state_dict().keys()
+        model.load_state_dict({name: value for name, value in weights.items() if name in known}, strict=False)
+    return model
 
 
 def tokenizer_folder(encoder: str) -> Path:

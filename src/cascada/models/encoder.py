@@ -120,9 +120,11 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def new_encoder(folder: Path) -> StagedEncoder:
+def new_encoder(folder: Path, *, layers: int | None = None) -> StagedEncoder:
     """An encoder of the shape that `folder`/config.json describes, weights still to be filled in."""
-    return StagedEncoder(AutoModel.from_config(_config(folder), dtype=torch.float32, trust_remote_code=False))
+    config = _config(folder)
+    config.num_hidden_layers = _depth(config, layers)
+    return StagedEncoder(AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False))
 
 
 def _check_weights(name: str | Path, report: dict[str, Any]) -> None:

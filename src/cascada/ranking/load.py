@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from cascada.errors import require
+from cascada.errors import CascadaError, require
 from cascada.ranking.bm25 import bm25_ranker
 from cascada.ranking.folder import read_shape
 from cascada.ranking.ranker import Ranker
@@ -19,12 +20,27 @@ def load(model: str | Path | None = None) -> Ranker:
         from cascada.ranking.engines.cosine import cosine_ranker
 
         return cosine_ranker(model.removeprefix("cosine:"))
-    folder = Path(model)
+    folder = _folder(model)
     read_shape(folder)  # a wrong folder is told before torch is loaded
     _require_torch()
     from cascada.ranking.engines.pytorch import torch_ranker
 
     return torch_ranker(folder)
+
+
+def _folder(model: str | Path) -> Path:
+    """The folder itself, or this machine's copy of a model on the hub, `organisation/name`, fetched if need be."""
+    if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(model)):
+        return Path(model)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(str(model)))
+    except (OSError, ValueError) as error:  # the hub's errors are of these kinds
+        reason = str(error).strip().split("\n")[0]
+        raise CascadaError(
+            f"There is no folder {model}, and no such model could be fetched from the hub: {reason}"
+        ) from error
 
 
 def _require_torch() -> None:

@@ -28,8 +28,8 @@ class Ranker:
     def load(model: str | Path | None = None) -> Ranker:
         """A ranker by name.
 
-        `model` is a folder written by `cascada train`, `bm25`, or `cosine:FOLDER` for an encoder whose mean
-        embeddings are compared. Without a name: BM25.
+        `model` is a folder written by `cascada train`, such a folder's name on the hub (`organisation/name`), `bm25`,
+        or `cosine:FOLDER` for an encoder whose mean embeddings are compared. Without a name: BM25.
 
         >>> ranker = Ranker.load("bm25")
         >>> ranker.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].index

@@ -14,7 +14,8 @@ from cascada.data.atomic import written
 from cascada.errors import CascadaError
 from cascada.ranking.folder import SHAPE_FILE
 from cascada.training.checkpoints import COMPLETE
-from cascada.training.settings import Recipe, read_recipe
+from cascada.training.recipes import read_recipe
+from cascada.training.settings import Recipe
 
 RECIPE_FILE = "recipe.yaml"
 

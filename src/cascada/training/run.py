@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from contextlib import nullcontext
-from itertools import islice
 from pathlib import Path
 
 from rich.console import Console
@@ -12,10 +11,9 @@ from safetensors import SafetensorError
 from transformers import TrainerCallback, set_seed
 from transformers.utils import logging as transformers_logging
 
-from cascada.data import Group, identified, read
 from cascada.errors import CascadaError
 from cascada.models import checkpoint
-from cascada.models.staged import Shape, StagedRanker
+from cascada.models.staged import StagedRanker
 from cascada.ranking.folder import SHAPE_FILE
 from cascada.text.pairs import PairTokenizer
 from cascada.training.card import model_card
@@ -23,8 +21,9 @@ from cascada.training.claim import claimed, first_process
 from cascada.training.examples import Examples
 from cascada.training.history import History, history_of
 from cascada.training.marks import Marks
+from cascada.training.material import measured_groups, training_groups
 from cascada.training.progress import ProgressBar
-from cascada.training.settings import DataSettings, ModelSettings, Recipe
+from cascada.training.settings import ModelSettings, Recipe
 from cascada.training.trainer import RankerTrainer
 
 
@@ -63,13 +62,12 @@ def train_in(folder: Path, recipe: Recipe, console: Console) -> None:
 def prepare(recipe: Recipe, folder: Path) -> RankerTrainer:
     """Everything read and built, ready to train."""
     settings = recipe.training
-    train_groups, dev_groups = groups_of(recipe.train, "train"), groups_of(recipe.dev, "dev")
-    if not any(any(group.labels) for group in dev_groups):
-        raise CascadaError(f"dev: {recipe.dev.source} has no correct candidate: there is no MAP to watch.")
+    train_groups, dev = training_groups(recipe.train), measured_groups(recipe.dev, "dev")
+    watch = measured_groups(recipe.watch, "watch") if recipe.watch else None
     set_seed(settings.seed)  # the heads' first weights
     model, tokenizer = build(recipe.model)
     examples = Examples.of(train_groups, tokenizer)
-    trainer = RankerTrainer(model, examples, dev_groups, tokenizer, settings, folder / "checkpoints")
+    trainer = RankerTrainer(model, examples, dev, tokenizer, settings, folder / "checkpoints", watch=watch)
     callbacks: list[TrainerCallback] = [Marks(trainer.plan), History(trainer.plan, folder)]
     for callback in callbacks:
         trainer.add_callback(callback)
@@ -78,20 +76,9 @@ def prepare(recipe: Recipe, folder: Path) -> RankerTrainer:
 
 def build(settings: ModelSettings) -> tuple[StagedRanker, PairTokenizer]:
     """A new ranker on the recipe's encoder, and its tokenizer."""
-    encoder = checkpoint.load_encoder(settings.encoder, layers=settings.layers)
-    shape = Shape((encoder.depth,), settings.head, settings.dropout, settings.max_length)
-    model = StagedRanker(encoder, shape)
+    model = checkpoint.begin(**settings.model_dump())
     tokenizer = checkpoint.tokenizer_folder(settings.encoder)
-    return model, PairTokenizer.load(tokenizer, max_length=shape.max_length, pad_id=model.pad_id)
-
-
-def groups_of(settings: DataSettings, which: str) -> list[Group]:
-    """The groups a recipe names, with ids; a question without candidates has nothing to learn or to rank."""
-    groups = read(settings.source, root=settings.root, split=settings.split, mode=settings.mode)
-    found = [group for group in identified(islice(groups, settings.questions)) if group.candidates]
-    if not found:
-        raise CascadaError(f"{which}: {settings.source} has no questions in mode {settings.mode}.")
-    return found
+    return model, PairTokenizer.load(tokenizer, max_length=settings.max_length, pad_id=model.pad_id)
 
 
 def finish(trainer: RankerTrainer, recipe: Recipe, folder: Path) -> None:

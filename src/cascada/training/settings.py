@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from cascada.data import Mode
-from cascada.errors import CascadaError
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
@@ -34,7 +29,7 @@ class Settings(BaseModel):
 
 class ModelSettings(Settings):
     encoder: Text
-    """A folder in the hub's layout, or a hub name."""
+    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to go on from."""
     layers: Count | None = None
     """Cut to the first n layers; all of them if not given."""
     head: Literal["first", "mean"] = "mean"
@@ -51,6 +46,13 @@ class DataSettings(Settings):
     mode: Mode = "raw"
     questions: Count | None = None
     """Only the first so many questions."""
+    grades: tuple[int, ...] | None = None
+    """For training: of the wrong candidates only those of these finer labels (ASNQ: 1 to 3)."""
+    noise: Share = 0
+    """For training: flip this share of the labels, drawn by `noise_seed`."""
+    noise_seed: Annotated[int, Field(ge=0)] = 0
+    also: tuple[DataSettings, ...] = ()
+    """For training: other data to be put together with this."""
 
 
 class BatchSettings(Settings):
@@ -95,75 +97,7 @@ class Recipe(Settings):
     model: ModelSettings
     train: DataSettings
     dev: DataSettings
+    """What chooses the best checkpoint, and when to stop."""
+    watch: DataSettings | None = None
+    """Another set to measure at each evaluation, for the record only."""
     training: TrainingSettings = TrainingSettings()
-
-
-def read_recipe(path: Path, changes: dict[str, str] | None = None) -> Recipe:
-    """Read a YAML recipe; `changes` maps dotted keys to YAML values, such as {"training.epochs": "2"}."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CascadaError(f"{path} cannot be read: {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CascadaError(f"{path} is not YAML: {_problem(error)}.") from error
-    if not isinstance(content, dict):
-        raise CascadaError(f"{path} is not a recipe: a recipe is a mapping with output, model, train and dev.")
-    for key, value in (changes or {}).items():
-        _put(content, key, value)
-    try:
-        return Recipe.model_validate(content)
-    except ValidationError as error:
-        raise CascadaError(f"{path}: {_sentence(error)}") from error
-
-
-def _put(content: dict[str, Any], key: str, value: str) -> None:
-    *parents, last = key.split(".")
-    place: Any = content
-    for parent in parents:
-        if isinstance(place, dict) and place.get(parent) is None:
-            place[parent] = {}
-        place = place[parent] if isinstance(place, dict) else None
-    if not isinstance(place, dict):
-        raise CascadaError(f"--set {key}: {'.'.join(parents)} is not a group of settings.")
-    try:
-        place[last] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
-        raise CascadaError(f"--set {key}: {value!r} is not YAML: {_problem(error)}.") from error
-
-
-def _problem(error: Exception) -> str:
-    """What a parser found wrong, and where, in one line."""
-    mark = getattr(error, "problem_mark", None)
-    if mark is None:
-        return " ".join(str(error).split())
-    return f"{getattr(error, 'problem', error)} (line {mark.line + 1}, column {mark.column + 1})"
-
-
-def _sentence(error: ValidationError) -> str:
-    """The first thing that is wrong, by its key."""
-    first = error.errors()[0]
-    key = _key(first)
-    if first["type"] == "extra_forbidden":
-        return f"unknown key {key}{_like(key)}"
-    if first["type"] == "missing":
-        return f"{key} is missing."
-    if first["type"] == "model_type":
-        return f"{key} is {first['input']!r}: it should be a group of settings."
-    messages = [one["msg"].removeprefix("Value error, ") for one in error.errors() if _key(one) == key]
-    shown = f" is {first['input']!r}" if not isinstance(first["input"], dict) else ""
-    return f"{key}{shown}: {' or '.join(message[0].lower() + message[1:] for message in messages)}."
-
-
-def _key(error: Mapping[str, Any]) -> str:
-    """Where it is, without the names pydantic gives to the parts of a union."""
-    return ".".join(str(part) for part in error["loc"] if not str(part).startswith(("constrained", "literal")))
-
-
-def _like(key: str) -> str:
-    """The known key that was probably meant."""
-    *parents, last = key.split(".")
-    group: Any = Recipe
-    for parent in parents:
-        group = group.model_fields[parent].annotation
-    close = get_close_matches(last, group.model_fields, n=1)
-    return f"; did you mean {close[0]}?" if close else "."

@@ -50,11 +50,14 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         tokenizer: PairTokenizer,
         settings: TrainingSettings,
         folder: Path,
+        *,
+        watch: list[Group] | None = None,
     ) -> None:
         super().__init__(model=model, args=arguments(settings, folder), train_dataset=examples, eval_dataset=dev)
         self.remove_callback(PrinterCallback)
         self.examples = examples
         self.dev = dev
+        self.watch = watch
         self.tokenizer = tokenizer
         self.settings = settings
         self.plan = BatchPlan(examples, settings, rank=self.args.process_index, world=self.args.world_size)
@@ -88,17 +91,23 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         return loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """Rank the dev groups, each process its share, and measure."""
-        share = self.dev[self.args.process_index :: self.args.world_size]
-        self.model.eval()
-        run = run_of(ranker_of(self.model, self.tokenizer), share, each=self._check)
-        if self.args.world_size > 1:
-            run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
-        metrics = {f"eval_{name}": value for name, value in evaluate(run, qrels(self.dev)).mean.items()}
+        """Measure the dev set, and the watched one if there is one."""
+        metrics = {f"eval_{name}": value for name, value in self._measure(self.dev).items()}
+        if self.watch:
+            metrics |= {f"eval_watch_{name}": value for name, value in self._measure(self.watch).items()}
         metrics["eval_seconds"] = self.seconds
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
+
+    def _measure(self, groups: list[Group]) -> dict[str, float]:
+        """Rank the groups, each process its share, and measure."""
+        self.model.eval()
+        share = groups[self.args.process_index :: self.args.world_size]
+        run = run_of(ranker_of(self.model, self.tokenizer), share, each=self._check)
+        if self.args.world_size > 1:
+            run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
+        return evaluate(run, qrels(groups)).mean
 
     @property
     def seconds(self) -> float:

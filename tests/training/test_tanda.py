@@ -1,0 +1,135 @@
+"""Transfer, then adapt: a plan of ordinary runs, each made once."""
+
+import signal
+import time
+
+import pytest
+import yaml
+from conftest import groups, write_groups
+from trained import history, weights
+
+from cascada.errors import CascadaError
+from cascada.training.recipes import validated
+from cascada.training.settings import Recipe
+from cascada.training.tanda import steps, train_tanda
+
+
+@pytest.fixture
+def content(content_in, tmp_path, words):
+    """A `tanda` recipe as a mapping: two targets, both learnable."""
+    base = content_in(tmp_path)
+    transfer = write_groups(tmp_path / "transfer.jsonl", groups(words[:20], 30, 7))
+    target = {"train": base["train"], "dev": base["dev"], "adapt": {"epochs": 1, "learning_rate": 1e-4}}
+    return {
+        "kind": "tanda",
+        "output": str(tmp_path / "tanda"),
+        "model": base["model"],
+        "transfer": {"train": {"source": str(transfer)}, "training": base["training"]},
+        "targets": {"one": target, "two": {**target, "finetune": {"epochs": 1}}},
+    }
+
+
+def plan(content, **changes):
+    return list(steps(validated({**content, **changes}, "recipe")))
+
+
+def names(recipes: list[Recipe]) -> list[str]:
+    return [recipe.output.rpartition("/")[2] for recipe in recipes]
+
+
+@pytest.mark.parametrize(
+    ("method", "folders"),
+    [
+        ("tanda", ["transfer", "adapt-one", "adapt-two"]),
+        ("target", ["target-one", "target-two"]),
+        ("transfer", ["transfer"]),
+        ("union", ["union-one", "union-two"]),
+    ],
+)
+def test_each_method_is_a_plan_of_runs_in_folders_of_their_own(content, method, folders):
+    assert names(plan(content, method=method)) == folders
+
+
+def test_the_adapt_step_goes_on_from_the_transferred_ranker(content):
+    transfer, one, two = plan(content)
+    assert one.model.encoder == two.model.encoder == transfer.output
+    assert transfer.model.encoder == content["model"]["encoder"]
+
+
+def test_the_targets_dev_set_chooses_in_both_steps(content, data):
+    assert all(step.dev.source == str(data / "dev.jsonl") for step in plan(content))
+
+
+def test_fine_tuning_has_its_own_settings_or_the_transfers(content):
+    one, two = plan(content, method="target")
+    assert one.training.epochs == content["transfer"]["training"]["epochs"]
+    assert two.training.epochs == 1
+    assert one.model.encoder == content["model"]["encoder"]
+
+
+def test_the_union_trains_on_both_sets(content):
+    one, _ = plan(content, method="union")
+    assert [one.train.source, one.train.also[0].source] == [
+        content["targets"]["one"]["train"]["source"],
+        content["transfer"]["train"]["source"],
+    ]
+
+
+def test_transfer_then_adapt_and_again_trains_nothing_twice(content, tmp_path):
+    recipe = validated(content, "recipe")
+    transfer, one, two = train_tanda(recipe)
+    assert (weights(one) == weights(transfer)) is False
+    assert history(one)["dev"][-1]["MAP"] >= history(transfer)["dev"][-1]["MAP"] - 0.05
+    before = {folder: (folder / "model.safetensors").stat().st_mtime_ns for folder in (transfer, one, two)}
+    assert train_tanda(recipe) == [transfer, one, two]
+    assert {folder: (folder / "model.safetensors").stat().st_mtime_ns for folder in before} == before
+
+
+def test_another_target_is_adapted_from_the_same_transferred_ranker(content, tmp_path):
+    kept = str(tmp_path / "kept")
+    content["transfer"]["output"] = kept
+    first = {**content, "targets": {"one": content["targets"]["one"]}}
+    train_tanda(validated(first, "recipe"))
+    made = (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns
+    second = {**content, "output": str(tmp_path / "second"), "targets": {"two": content["targets"]["two"]}}
+    folders = train_tanda(validated(second, "recipe"))
+    assert [folder.name for folder in folders] == ["kept", "adapt-two"]
+    assert (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns == made
+
+
+@pytest.mark.parametrize("step", ["transfer", "adapt-one"])
+def test_a_run_killed_in_either_step_is_finished_by_the_same_command(content, tmp_path, start, step):
+    del content["targets"]["two"]
+    content["transfer"]["training"] |= {"epochs": 4, "checkpoint_every": 2}
+    content["targets"]["one"]["adapt"] |= {"epochs": 20, "checkpoint_every": 2}
+    path = tmp_path / "tanda.yaml"
+    whole = {**content, "output": str(tmp_path / "whole")}
+    path.write_text(yaml.safe_dump(whole))
+    assert start("train", path).wait(timeout=240) == 0
+    path.write_text(yaml.safe_dump(content))
+    killed = start("train", path)
+    checkpoints = tmp_path / "tanda" / step / "checkpoints"
+    wait_for(lambda: any(checkpoints.glob("checkpoint-*/complete")), killed)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "tanda" / step / "cascada.json").exists()
+    assert start("train", path).wait(timeout=240) == 0
+    assert weights(tmp_path / "tanda" / "adapt-one") == weights(tmp_path / "whole" / "adapt-one")
+
+
+def wait_for(condition, process, seconds=240):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_tanda_recipe_without_targets_is_a_mistake(content):
+    with pytest.raises(CascadaError, match="targets"):
+        validated({**content, "targets": {}}, "recipe")
+
+
+def test_an_unknown_kind_is_a_mistake_that_lists_the_known_ones():
+    with pytest.raises(CascadaError, match="train, tanda, study"):
+        validated({"kind": "magic"}, "recipe")

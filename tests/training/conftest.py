@@ -3,10 +3,8 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -86,11 +84,14 @@ def start(tmp_path):
         command = [sys.executable, *launcher, "-m", "cascada.cli.main", *map(str, arguments)]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
-        started.append(subprocess.Popen(command, env=environment, cwd=tmp_path, start_new_session=True, **streams))
+        started.append(subprocess.Popen(command, env=environment, cwd=tmp_path, **streams))
         return started[-1]
 
     yield run
     for process in started:
-        with suppress(ProcessLookupError):  # the whole session, also what the process itself started
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.terminate()  # torchrun ends the processes it started, which are in sessions of their own
+        try:
+            process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()

@@ -20,7 +20,7 @@ def free_port():
 def test_two_processes_train_one_ranker(recipe, recipe_file, start, tmp_path):
     torchrun = ("-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={free_port()}")
     process = start("train", recipe_file("two", **SETTINGS), launcher=torchrun)
-    said, warned = process.communicate(timeout=180)
+    said, warned = process.communicate(timeout=300)
     assert process.returncode == 0, warned
     two, one = tmp_path / "two", train(recipe("one", **SETTINGS))
 

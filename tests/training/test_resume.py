@@ -27,7 +27,7 @@ def without_times(found):
 
 def kill_after(process, folder, update):
     """SIGKILL, as soon as there is a complete checkpoint of that update or a later one."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 300
     while time.monotonic() < until and process.poll() is None:
         done = [int(path.parent.name.split("-")[1]) for path in folder.glob("checkpoints/*/complete")]
         if max(done, default=0) >= update:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cascada.errors import CascadaError
 from cascada.ranking import Ranker
+from cascada.ranking.bm25 import BM25Stage
 from cascada.ranking.executor import execute
 from cascada.ranking.stage import Pairs, Scored
 
@@ -172,3 +174,12 @@ def test_a_sequential_ranker_pays_for_whole_models(drop, cost):
     stages = [TableStage(place, scores, layers=layers) for place, layers in enumerate((4, 6, 8, 10, 12))]
     ranking = Ranker(stages, full_layers=12).rank("who?", list(scores), drop=drop)
     assert ranking.relative_cost == pytest.approx(cost, abs=5e-4)
+
+
+def test_scores_that_are_not_numbers_are_refused():
+    class Broken(BM25Stage):
+        def score(self, pairs, state):
+            return Scored(np.full(len(pairs), np.nan, np.float32))
+
+    with pytest.raises(CascadaError, match="not numbers"):
+        Ranker([Broken()], full_layers=0).rank("a", ["b"])

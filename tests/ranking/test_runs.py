@@ -63,3 +63,8 @@ def test_a_run_holds_every_candidate_of_every_question_in_the_rankers_order(casc
         order = [group.candidates[item.index].id for item in ranking]
         assert sorted(run[group.id], key=lambda name: -run[group.id][name]) == order
         assert len(order) == 9
+
+
+def test_a_question_without_candidates_is_not_in_the_run():
+    groups = [Group("what?", (), id="a"), Group("who?", (Candidate("x", id="b-0"),), id="b")]
+    assert run_of(Ranker.load("bm25"), groups) == {"b": {"b-0": 0.0}}

@@ -8,6 +8,7 @@ import yaml
 from cascada.errors import CascadaError
 from cascada.training.recipes import read_recipe
 from cascada.training.settings import Recipe
+from cascada.training.study import StudyRecipe, members
 
 RECIPES = sorted(Path(__file__).parents[2].glob("recipes/**/*.yaml"))
 LEAST = {"output": "run", "model": {"encoder": "e"}, "train": {"source": "a.jsonl"}, "dev": {"source": "b.jsonl"}}
@@ -45,8 +46,9 @@ def test_what_is_not_said_has_a_default(read):
     "path", sorted(Path(__file__).parents[2].glob("recipes/**/*.yaml")), ids=lambda path: path.stem
 )
 def test_the_recipes_that_come_with_cascada_can_be_read(path):
-    if yaml.safe_load(path.read_text()).get("kind", "train") == "train":
-        assert read_recipe(path).output
+    recipe = read_recipe(path)
+    if isinstance(recipe, StudyRecipe):
+        assert len(list(members(recipe))) == len(recipe.variants) * len(recipe.seeds)
 
 
 @pytest.mark.parametrize(

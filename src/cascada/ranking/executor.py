@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from cascada.errors import CascadaError
 from cascada.ranking.drop import dropped
 from cascada.ranking.stage import Bools, Floats, Ints, Pairs, Stage
 
@@ -38,6 +39,8 @@ def execute(stages: Sequence[Stage], pairs: Pairs, plan: Sequence[Decimal]) -> l
     state = None
     for index, stage in enumerate(stages):
         scored = stage.score(pairs, state)
+        if not np.isfinite(scored.scores).all():
+            raise CascadaError("The ranker's scores are not numbers: its weights are damaged or its training diverged.")
         raw[alive], probability[alive], left_at[alive] = scored.scores, stage.probability(scored.scores), index
         if scored.truncated is not None:
             truncated[alive] |= scored.truncated

@@ -18,8 +18,10 @@ def run_of(
 ) -> Run:
     """Rank every group, whose questions and candidates must have ids (see `cascada.data.identified`).
 
-    `each` is called with every ranking as it comes, for a progress bar.
+    A question without candidates is not in the run. `each` is called with every ranking as it comes, for a progress
+    bar.
     """
+    groups = [group for group in groups if group.candidates]
     run: Run = {}
     for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=drop), strict=True):
         if each:

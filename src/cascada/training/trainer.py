@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from cascada.metrics import evaluate
 from cascada.models.staged import StagedRanker
 from cascada.objectives import point
 from cascada.ranking.engines.pytorch import ranker_of
-from cascada.ranking.result import Ranking
 from cascada.ranking.runs import run_of
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
@@ -87,7 +85,10 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         labels = inputs.pop("labels")
         loss = point(model(**inputs), labels, positive_weight=self.positive_weight)
         if not torch.isfinite(loss):
-            raise self._diverged(f"The loss is {loss.item()} at update {self.state.global_step + 1}")
+            raise CascadaError(
+                f"The loss is {loss.item()} at update {self.state.global_step + 1}: training diverged; "
+                "a lower training.learning_rate or a longer training.warmup may help."
+            )
         return loss
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
@@ -104,7 +105,7 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         """Rank the groups, each process its share, and measure."""
         self.model.eval()
         share = groups[self.args.process_index :: self.args.world_size]
-        run = run_of(ranker_of(self.model, self.tokenizer), share, each=self._check)
+        run = run_of(ranker_of(self.model, self.tokenizer), share)
         if self.args.world_size > 1:
             run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
         return evaluate(run, qrels(groups)).mean
@@ -116,16 +117,6 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             before = [row["eval_seconds"] for row in self.state.log_history if "eval_seconds" in row]
             self._started = time.monotonic() - (before[-1] if before else 0.0)
         return time.monotonic() - self._started
-
-    def _check(self, ranking: Ranking) -> None:
-        if not all(isfinite(item.raw_score) for item in ranking):
-            raise self._diverged(f"The scores of the dev set are not numbers after update {self.state.global_step}")
-
-    @staticmethod
-    def _diverged(sign: str) -> CascadaError:
-        return CascadaError(
-            f"{sign}: training diverged; a lower training.learning_rate or a longer training.warmup may help."
-        )
 
     def _save_checkpoint(self, model: nn.Module, trial: Any) -> None:
         folder = Path(self.args.output_dir) / f"checkpoint-{self.state.global_step}"

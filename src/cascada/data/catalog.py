@@ -28,6 +28,7 @@ CATALOG: dict[str, tuple[dict[str, str], ...]] = {
     "qnli": (_named("{split}.tsv"),),
     "selqa": (_named("selqa-ass-{split}.json"),),
     "squad": (_named("{split}-v1.1.json"),),
+    "squad_sentences": (_named("src-{split}.txt"),),
     "gpd": (_named("{split}.jsonl"),),
 }
 """For each name, the sets of file names it is distributed under. A file may also stand there as `.gz`."""

@@ -24,8 +24,8 @@ def read(
     """Stream the groups of a data set.
 
     `source` is one of
-      - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `gpd`), with its folder as `root`
-        and a `split`;
+      - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `squad_sentences`, `gpd`), with its
+        folder as `root` and a `split`;
       - a path: our own JSONL, or CSV if it ends so; `NAME:PATH` for one file in a known layout;
       - `hf:ID`, a data set of the Hugging Face hub, with a `split`.
 
@@ -38,7 +38,12 @@ def read(
 
 
 def load(
-    source: Source, *, root: Source | None = None, split: str | None = None, mode: Mode = "raw", first: int | None = None
+    source: Source,
+    *,
+    root: Source | None = None,
+    split: str | None = None,
+    mode: Mode = "raw",
+    first: int | None = None,
 ) -> list[Group]:
     """All groups of a data set that `read` would stream, or the `first` few, each with ids.
 

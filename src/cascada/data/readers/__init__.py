@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from cascada.data.group import Group
 from cascada.data.lines import Source
-from cascada.data.readers import asnq, csv, gpd, jsonl, qnli, selqa, squad, trecqa, wikiqa
+from cascada.data.readers import asnq, csv, gpd, jsonl, qnli, selqa, squad, squad_sentences, trecqa, wikiqa
 
 Reader = Callable[[Source], Iterator[Group]]
 
@@ -17,6 +17,7 @@ READERS: dict[str, Reader] = {
     "qnli": qnli.read,
     "selqa": selqa.read,
     "squad": squad.read,
+    "squad_sentences": squad_sentences.read,
     "gpd": gpd.read,
     "csv": csv.read,
     "jsonl": jsonl.read,

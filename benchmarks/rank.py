@@ -3,8 +3,8 @@
     python benchmarks/rank.py MODEL DATA_ROOT [--candidates 400] [--repeats 7]
 
 MODEL is a ranker's folder whose encoder is a BERT. Its encoder weights are laid out once more as the peer expects them,
-so that both run the same layers on the same token ids; only the heads differ (the peer's has fewer weights). The candidates are the
-first ones of TREC-QA's training questions that have the most. Both are timed in turn, and medians are compared.
+so that both run the same layers on the same token ids; only the heads differ (the peer's has fewer weights). The
+candidates are those of the TREC-QA training question that has the most. Both are timed in turn; medians are compared.
 """
 
 from __future__ import annotations

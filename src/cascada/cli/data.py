@@ -64,7 +64,7 @@ def convert(
     if to not in ("jsonl", "qrels"):
         raise CascadaError(f"--to takes jsonl or qrels, not {to!r}.")
     counted = Statistics()
-    groups = _counting(_groups(source, root, split, mode), counted)
+    groups = counted.counting(_groups(source, root, split, mode))
     if to == "jsonl":
         write_jsonl(groups, out)
     else:
@@ -115,21 +115,12 @@ def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mod
 
 def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
     """The data, with a sign of life on the terminal while it is read."""
-    from cascada.cli.progress import progress
+    from cascada.cli.progress import shown
     from cascada.data import read
     from cascada.data.modes import checked
 
     groups = read(source, root=root, split=split, mode=checked(mode))
-    with progress(f"reading {source} {split or ''}".strip(), unit="questions") as advance:
-        for group in groups:
-            advance(1)
-            yield group
-
-
-def _counting(groups: Iterator[Group], counted: Statistics) -> Iterator[Group]:
-    for group in groups:
-        counted.add(group)
-        yield group
+    return shown(groups, f"reading {source} {split or ''}".strip(), unit="questions")
 
 
 def _report(out: Path, counted: Statistics, more: dict[str, Any], as_json: bool) -> None:

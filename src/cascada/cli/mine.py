@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,6 +48,7 @@ def mine(
     as_json: AsJson = False,
 ) -> None:
     """Mine negatives for question-sentence pairs: hard ones, from the same article, from elsewhere."""
+    from cascada.cli.progress import shown
     from cascada.data import Statistics, write_jsonl
     from cascada.data.mining import Guards, Miner, Wanted, squad_answers
     from cascada.errors import CascadaError
@@ -58,11 +59,11 @@ def mine(
     guards = Guards(jaccard, containment, evidence)
     known = squad_answers(answers) if answers else None
     found = _paired(source, sentences, articles, tokenised) if sentences else _read(source, root, split)
-    groups = list(_shown(found, f"reading {source}"))
+    groups = list(shown(found, f"reading {source}", unit="questions"))
     included = _without(groups, exclude_articles)
     miner = Miner(included, wanted, guards=guards, answers=known, seed=seed)
     counted = Statistics()
-    write_jsonl(_counting(_shown(miner, "mining", total=len(miner)), counted), out)
+    write_jsonl(counted.counting(shown(miner, "mining", total=len(miner), unit="questions")), out)
     _report(out, counted, miner.report, {"excluded": len(groups) - len(included), "seed": seed}, as_json)
 
 
@@ -84,21 +85,6 @@ def _without(groups: list[Group], articles: Path | None) -> list[Group]:
     from cascada.data.readers.parallel import names
 
     return groups if articles is None else list(excluding(groups, names(articles)))
-
-
-def _shown(groups: Iterable[Group], doing: str, total: int | None = None) -> Iterator[Group]:
-    from cascada.cli.progress import progress
-
-    with progress(doing, total=total, unit="questions") as advance:
-        for group in groups:
-            advance(1)
-            yield group
-
-
-def _counting(groups: Iterator[Group], counted: Statistics) -> Iterator[Group]:
-    for group in groups:
-        counted.add(group)
-        yield group
 
 
 def _report(out: Path, counted: Statistics, report: Report, more: dict[str, Any], as_json: bool) -> None:

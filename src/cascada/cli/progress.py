@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
 
 
 @contextmanager
@@ -24,3 +27,11 @@ def progress(description: str, *, total: int | None = None, unit: str = "pairs")
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def shown(things: Iterable[Thing], description: str, *, total: int | None = None, unit: str) -> Iterator[Thing]:
+    """The same things, with the bar moving by one for each."""
+    with progress(description, total=total, unit=unit) as advance:
+        for thing in things:
+            advance(1)
+            yield thing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,12 @@ class Statistics:
         self.positives += candidate.label or 0
         if candidate.grade is not None:
             self.grades[candidate.grade] = self.grades.get(candidate.grade, 0) + 1
+
+    def counting(self, groups: Iterable[Group]) -> Iterator[Group]:
+        """The same groups, each counted as it passes."""
+        for group in groups:
+            self.add(group)
+            yield group
 
     def as_dict(self) -> dict[str, Any]:
         counts: dict[str, Any] = {"questions": self.questions, "pairs": self.pairs, "positives": self.positives}

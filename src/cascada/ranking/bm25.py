@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,8 +13,7 @@ import numpy as np
 from cascada.ranking.executor import rows_of
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Floats, Pairs, Scored
-
-WORD = re.compile(r"\w+")
+from cascada.text.words import words
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,3 @@ def bm25_ranker(texts: Iterable[str] | None = None) -> Ranker:
     """BM25 as a ranker; with `texts`, rarity and average length are taken from them all."""
     background = None if texts is None else Background.of(Counter(words(text)) for text in texts)
     return Ranker([BM25Stage(background)], full_layers=0)
-
-
-def words(text: str) -> list[str]:
-    return WORD.findall(text.lower())

@@ -24,7 +24,7 @@ class MissingExtra(CascadaError, ImportError):
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import `module`, or say which extra brings it: `measuring needs ir_measures: pip install "cascada[eval]"`."""
+    """Import `module`, or say which extra brings it: `measuring needs pytrec_eval: pip install "cascada[eval]"`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

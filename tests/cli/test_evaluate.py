@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.data import load, qrels, read_run
+from cascada.data import load, qrels, read_qrels, read_run
 from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 
@@ -140,3 +140,37 @@ def test_drop_does_not_go_with_a_run_file(tiny: Path, tmp_path: Path) -> None:
     run("bm25", tiny, "--run", path)
     with pytest.raises(CascadaError, match="--drop"):
         run(path, tiny, "--drop", "0.5")
+
+
+def test_the_qrels_of_a_mode_and_a_run_of_that_mode_name_the_same_questions(tmp_path: Path) -> None:
+    """Also where the data has no ids of its own and the mode leaves the first question out."""
+    groups = [
+        {"question": "nothing", "candidates": [{"text": "blue", "label": 0}]},
+        {"question": "red fox", "candidates": [{"text": "a red fox", "label": 1}, {"text": "blue", "label": 0}]},
+    ]
+    data, labels, ranked = (tmp_path / name for name in ("data.jsonl", "clean.qrels", "run.trec"))
+    data.write_text("\n".join(map(json.dumps, groups)) + "\n")
+    run("bm25", data, "--run", ranked)
+    convert = ["data", "convert", str(data), str(labels), "--mode", "clean", "--to", "qrels"]
+    assert CliRunner().invoke(app, convert, catch_exceptions=False).exit_code == 0
+    assert evaluate(read_run(ranked), read_qrels(labels)).mean["MAP"] == 1.0
+    clean = tmp_path / "clean.jsonl"
+    CliRunner().invoke(app, ["data", "convert", str(data), str(clean), "--mode", "clean"], catch_exceptions=False)
+    assert as_json(ranked, clean)["MAP"] == 1.0
+
+
+def test_each_measure_has_its_own_significance_however_it_is_spelled(tiny: Path, tmp_path: Path) -> None:
+    path = tmp_path / "worst.trec"
+    path.write_text("a Q0 a-0 1 1.0 x\na Q0 a-1 2 0.0 x\nb Q0 b-1 1 1.0 x\nb Q0 b-0 2 0.0 x\n")
+    against = as_json("bm25", tiny, "--measures", "MAP,map,P@1", "--against", path)["against"]
+    assert (against["MAP"]["difference"], against["P@1"]["difference"]) == (0.25, 0.5)
+
+
+def test_what_cannot_be_written_is_told_before_anything_is_ranked(tiny: Path, tmp_path: Path) -> None:
+    with pytest.raises(CascadaError, match="there is no folder"):
+        run("no-such-model", tiny, "--run", tmp_path / "nowhere" / "x.trec")
+
+
+def test_a_file_has_no_split(tiny: Path) -> None:
+    with pytest.raises(CascadaError, match="is a file"):
+        run("bm25", tiny, "--split", "dev")

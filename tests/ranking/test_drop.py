@@ -51,7 +51,7 @@ def test_a_ratio_may_be_any_number(drop):
     assert drop_plan(drop, 2) == (Decimal("0.3"),)
 
 
-NO_RATIOS = [1, 1.0, 2, -0.1, float("nan"), float("inf"), True, "0.3", [0.3, "x"], [[0.3], 0.2], {}, object()]
+NO_RATIOS = [1, 1.0, 2, -0.1, float("nan"), float("inf"), True, "0.3", [0.3, "x"], [[0.3], 0.2], {}, 1j]
 
 
 @pytest.mark.parametrize("ratio", [*NO_RATIOS, Decimal("NaN"), Decimal(1)], ids=repr)

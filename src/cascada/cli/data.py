@@ -84,13 +84,14 @@ def noise(
     as_json: AsJson = False,
 ) -> None:
     """Flip a share of the labels and write the result as JSONL."""
-    from cascada.data import flip_labels, statistics, write_jsonl
+    from cascada.data import Statistics, flip_labels, statistics, write_jsonl
     from cascada.data.noise import noisy_pairs
 
-    counted = statistics(_groups(source, root, split, mode))
-    flipped = noisy_pairs(share, counted.pairs)
-    groups = _groups(source, root, split, mode)
-    write_jsonl(flip_labels(groups, share, seed=seed, pairs=counted.pairs), out)
+    pairs = statistics(_groups(source, root, split, mode)).pairs
+    flipped = noisy_pairs(share, pairs)
+    counted = Statistics()
+    noisy = flip_labels(_groups(source, root, split, mode), share, seed=seed, pairs=pairs)
+    write_jsonl(counted.counting(noisy), out)
     _report(out, counted, {"flipped": flipped, "share": share, "seed": seed}, as_json)
 
 
@@ -114,12 +115,15 @@ def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mod
 
 
 def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
-    """The data, with a sign of life on the terminal while it is read."""
+    """The data, with a sign of life on the terminal while it is read; a question has the ids `load` would give it."""
     from cascada.cli.progress import shown
-    from cascada.data import read
+    from cascada.data import identified, read, select
     from cascada.data.modes import checked
 
-    groups = read(source, root=root, split=split, mode=checked(mode))
+    wanted = checked(mode)
+    groups = read(source, root=root, split=split)
+    if wanted != "raw":  # numbered before questions are left out
+        groups = select(identified(groups), wanted)
     return shown(groups, f"reading {source} {split or ''}".strip(), unit="questions")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Root, Source, Split, ratios
+from cascada.cli.options import AsJson, Drop, Root, Source, ratios
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def evaluate(
     model: Annotated[str, typer.Argument(help="A trained ranker's folder, bm25, cosine:FOLDER, or a TREC run file.")],
     data: Source,
     root: Root = None,
-    split: Split = "test",
+    split: Annotated[str | None, typer.Option(help="train, dev, test …; test if not given.")] = None,
     mode: Annotated[
         str, typer.Option(help="clean leaves out questions whose candidates are all wrong or all right; or raw, …")
     ] = "clean",
@@ -34,22 +34,27 @@ def evaluate(
     """Measure a ranker on a data set, as trec_eval does."""
     require("pytrec_eval", "eval", "measuring")
     from cascada.data import load, qrels, read_run, write_run
+    from cascada.data.catalog import CATALOG
     from cascada.data.modes import checked
-    from cascada.metrics import DEFAULT_MEASURES, compare
+    from cascada.metrics import DEFAULT_MEASURES, Measure, compare
     from cascada.metrics import evaluate as measure
 
     names = tuple(name.strip() for name in measures.split(",")) if measures else DEFAULT_MEASURES
-    split = split if root or data.startswith("hf:") else None  # a file has no splits
+    for name in names:  # what may be wrong is found before the ranking, which takes long
+        Measure.parse(name)
+    if split is None and (data in CATALOG or data.startswith("hf:")):
+        split = "test"
     groups = load(data, root=root, split=split, mode=checked(mode))
+    other = measure(read_run(against), qrels(groups), names) if against else None
+    if run and not run.resolve().parent.is_dir():
+        raise CascadaError(f"--run {run}: there is no folder {run.parent}.")
     started = time.perf_counter()
     ranked = _ranked(model, groups, drop)
     seconds = time.perf_counter() - started
     result = measure(ranked, qrels(groups), names)
     if run:
         write_run(ranked, run)
-    compared = (
-        [compare(result, measure(read_run(against), qrels(groups), names), name) for name in names] if against else []
-    )
+    compared = {name: compare(result, other, name) for name in result.mean} if other else {}
     if as_json:
         typer.echo(json.dumps(_as_dict(result, compared, seconds)))
     else:
@@ -76,17 +81,17 @@ def _ranked(model: str, groups: list[Group], drop: str | None) -> Run:
         return run_of(ranker, groups, drop=ratios(drop), each=lambda ranking: advance(len(ranking)))
 
 
-def _as_dict(result: Evaluation, compared: list[Comparison], seconds: float) -> dict[str, Any]:
+def _as_dict(result: Evaluation, compared: dict[str, Comparison], seconds: float) -> dict[str, Any]:
     found: dict[str, Any] = {**result.mean, "questions": result.questions, "seconds": round(seconds, 3)}
     if compared:
         found["against"] = {
-            one.measure: {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
-            for one in compared
+            name: {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
+            for name, one in compared.items()
         }
     return found
 
 
-def _print(model: str, data: str, result: Evaluation, compared: list[Comparison], against: Path | None) -> None:
+def _print(model: str, data: str, result: Evaluation, compared: dict[str, Comparison], against: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -94,12 +99,12 @@ def _print(model: str, data: str, result: Evaluation, compared: list[Comparison]
     table.add_column("")
     table.add_column("value", justify="right")
     if compared:
-        for name in (f"over {against}", "p (t-test)", "p (randomisation)"):
+        for name in (f"over {against.name if against else ''}", "p (t-test)", "p (randomisation)"):
             table.add_column(name, justify="right")
-    for index, (name, value) in enumerate(result.mean.items()):
+    for name, value in result.mean.items():
         cells = [name, f"{value:.4f}"]
         if compared:
-            one = compared[index]
+            one = compared[name]
             t_p = "–" if one.t_p is None else f"{one.t_p:.4f}"
             cells += [f"{one.difference:+.4f}", t_p, f"{one.randomisation_p:.4f}"]
         table.add_row(*cells)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Annotated
 
 import typer
 
+import cascada
 from cascada.cli import data, doctor, evaluate, rank, train
 from cascada.errors import CascadaError
+
+UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
 
 app = typer.Typer(
     name="cascada",
@@ -17,11 +21,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.add_typer(data.app, name="data", help="Data sets: statistics, conversion, label noise.")
+app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
 app.command("doctor")(doctor.doctor)
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(cascada.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...
 
 
 def main() -> None:
@@ -29,16 +47,15 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # not every terminal has every sign
     try:
-        app()
-    except CascadaError as error:
+        sys.exit(app(standalone_mode=False))
+    except UsageError as error:
+        message = error.format_message()
+        print(message if "\n" in message else f"cascada: {message} See --help.", file=sys.stderr)
+        sys.exit(2)
+    except (CascadaError, OSError) as error:
         print(f"cascada: {error}", file=sys.stderr)
         sys.exit(2)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            sys.exit(141)
-        print(f"cascada: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
 
 

@@ -43,7 +43,7 @@ def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:
         content = sys.stdin.buffer.read() if name == "stdin" else Path(name).read_bytes()
     except OSError as error:
         raise CascadaError(f"{name} cannot be read: {error.strerror}.") from error
-    lines = content.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n").split(b"\n") if content else []
+    lines = content.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").split(b"\n") if content else []
     texts = [_text(line, name, number) for number, line in enumerate(lines, 1)]
     if not (texts and texts[0].lstrip().startswith("{")):
         return list(texts)

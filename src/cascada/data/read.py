@@ -67,10 +67,12 @@ def _located(source: str, root: Source | None, split: str | None) -> tuple[Reade
     name, colon, rest = source.partition(":")
     if source in CATALOG:
         return READERS[source], _split_file(source, root, split)
+    if not (colon and name in READERS) and not Path(source).exists() and not any(mark in source for mark in "/\\."):
+        raise CascadaError(_unknown(name))
+    if root is not None or split is not None:
+        raise CascadaError(f"{source} is a file: a root and a split belong to a data set known by name.")
     if colon and name in READERS:
         return READERS[name], _file(Path(rest))
-    if not Path(source).exists() and not any(mark in source for mark in "/\\."):
-        raise CascadaError(_unknown(name))
     return _reader_of(_file(Path(source))), Path(source)
 
 
@@ -99,6 +101,8 @@ def _file(path: Path) -> Path:
         raise CascadaError(f"{path} is a folder: give a file in it, or a known name ({known}) with the folder as root.")
     if not path.exists():
         raise CascadaError(f"There is no file {path}.")
+    if not path.is_file():
+        raise CascadaError(f"{path} is not an ordinary file: data may be read more than once, so it cannot be a pipe.")
     return path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig
@@ -142,7 +143,9 @@ def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
 def _config(name: str | Path) -> PretrainedConfig:
     try:
         config = AutoConfig.from_pretrained(str(name), trust_remote_code=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, StrictDataclassError) as error:
+        if Path(name).is_dir():
+            raise CascadaError(f"{name}/config.json is missing or damaged: {_first_line(error)}") from error
         raise CascadaError(
             f"{name} is neither a folder with an encoder in the hub's layout nor a hub model that can be reached: "
             f"{_first_line(error)}"

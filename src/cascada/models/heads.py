@@ -28,8 +28,8 @@ class MeanHead(nn.Module):
         dense = [part for _ in range(3) for part in (nn.Linear(hidden, hidden), nn.Tanh(), nn.Dropout(dropout))]
         self.dense = nn.Sequential(nn.Dropout(dropout), *dense)
         self.out = nn.Linear(hidden, 2)
-        # torch's own start halves a signal in each layer. Orthogonal weights keep it: with them a 12-layer ranker is at
-        # dev MAP .74 on WikiQA after half an epoch; without them it is still guessing.
+        # torch's own start halves a signal in each layer; orthogonal weights keep it. What that is worth stands in
+        # docs/monolithic.md: after half an epoch one is still guessing, the other ranks.
         for layer in (*self.dense, self.out):
             if isinstance(layer, nn.Linear):
                 nn.init.orthogonal_(layer.weight)

@@ -25,7 +25,9 @@ class Shape:
             raise CascadaError(f"exits are {self.exits}; they must be layers in rising order, such as (4, 6, 8).")
         if self.head not in HEADS:
             raise CascadaError(f"head is {self.head!r}; there are {', '.join(HEADS)}.")
-        if not isinstance(self.max_length, int):
+        if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
+            raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
+        if isinstance(self.max_length, bool) or not isinstance(self.max_length, int):
             raise CascadaError(f"max_length is {self.max_length!r}; it must be a whole number.")
 
 

@@ -19,7 +19,7 @@ def drop_plan(drop: Drop, stages: int) -> tuple[Decimal, ...]:
     exits = stages - 1
     if drop is None:
         return (Decimal(0),) * exits
-    if not isinstance(drop, Iterable):
+    if isinstance(drop, str) or not isinstance(drop, Iterable):
         return (_ratio(drop),) * exits
     plan = tuple(_ratio(ratio) for ratio in drop)
     if len(plan) != exits:

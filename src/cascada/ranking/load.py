@@ -20,6 +20,8 @@ def load(model: str | Path | None = None) -> Ranker:
         from cascada.ranking.engines.cosine import cosine_ranker
 
         return cosine_ranker(model.removeprefix("cosine:"))
+    if not isinstance(model, (str, Path)) or not str(model):
+        raise CascadaError(f"The model is {model!r}; it must be the name of a folder, bm25 or cosine:FOLDER.")
     folder = _folder(model)
     read_shape(folder)  # a wrong folder is told before torch is loaded
     _require_torch()

@@ -57,7 +57,7 @@ class Ranker:
         drop: Drop = None,
     ) -> Iterator[Ranking]:
         """`rank` for each (question, candidates), in order; small groups are computed together."""
-        if top is not None and (not isinstance(top, (int, np.integer)) or top < 1):
+        if top is not None and (isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1):
             raise CascadaError(f"top is {top!r}; it must be a whole number from 1.")
         for batch in _batches(groups):
             for (question, candidates), outcome in zip(batch, self._run(batch, drop), strict=True):

@@ -57,10 +57,14 @@ class Ranking:
         return self.items[place]
 
     def to_dict(self) -> dict[str, Any]:
-        """What `cascada rank --json` prints."""
+        """What `cascada rank --json` prints; a candidate that was a mapping comes back whole as `document`."""
         keys = ("index", "text", "score", "raw_score", "exit", "truncated")
         return {
-            "items": [{key: getattr(item, key) for key in keys} for item in self.items],
+            "items": [
+                {key: getattr(item, key) for key in keys}
+                | ({"document": dict(item.document)} if isinstance(item.document, Mapping) else {})
+                for item in self.items
+            ],
             "relative_cost": self.relative_cost,
             "complete": self.complete,
         }
@@ -70,7 +74,7 @@ class Ranking:
         table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1))
         for name in ("", "score", "#"):
             table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("")
+        table.add_column("", overflow="fold")
         for place, item in enumerate(self.items, 1):
             style = "bold green" if place == 1 else ""
             text = Text(_shown(item.text) + (" […]" if item.truncated else ""))

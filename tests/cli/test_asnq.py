@@ -176,7 +176,9 @@ import resource, sys
 from cascada.cli.data import app
 if __name__ == "__main__":
     app(["asnq", *sys.argv[1:], "--workers", "2", "--json"], standalone_mode=False)
-    print(*(resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    with open("/proc/self/status") as status:  # its ru_maxrss would be that of the process it was forked from
+        parent = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    print(parent // 1024, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 
 

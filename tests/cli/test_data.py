@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.data import app
-from cascada.data import read, read_qrels
+from cascada.data import load, read, read_qrels
 from cascada.errors import CascadaError
 
 MIXED = "who?\the\t1\nwho?\tshe\t0\n"
@@ -69,7 +69,7 @@ def test_convert_writes_what_reads_back_the_same(wikiqa, tmp_path):
     options = ("--root", wikiqa, "--split", "train", "--mode", "clean")
     found = json.loads(run("convert", "wikiqa", tmp_path / "out.jsonl", *options, "--json"))
     assert counts(found) == (1, 2, 1)
-    assert list(read(tmp_path / "out.jsonl")) == list(read("wikiqa", root=wikiqa, split="train", mode="clean"))
+    assert list(read(tmp_path / "out.jsonl")) == load("wikiqa", root=wikiqa, split="train", mode="clean")
 
 
 def test_convert_writes_qrels(wikiqa, tmp_path):

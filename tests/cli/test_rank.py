@@ -81,7 +81,9 @@ def test_stdin_is_ranked(cascada, file, arguments):
 def test_a_file_of_json_lines_is_ranked_by_their_text(cascada, tmp_path, file):
     path = tmp_path / "candidates.jsonl"
     path.write_text("\n".join(json.dumps({"id": i, "text": text}) for i, text in enumerate(TEXTS)))
-    assert ranked(cascada("rank", QUESTION, path, "--json")) == ranked(cascada("rank", QUESTION, file, "--json"))
+    found = ranked(cascada("rank", QUESTION, path, "--json"))
+    assert [one.pop("document")["id"] for one in found["items"]] == [one["index"] for one in found["items"]]
+    assert found == ranked(cascada("rank", QUESTION, file, "--json"))
 
 
 def test_lines_may_end_as_on_windows_and_begin_with_a_byte_order_mark(cascada, tmp_path, file):

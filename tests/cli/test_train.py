@@ -41,7 +41,7 @@ def said(*arguments):
 
 
 def test_it_says_where_the_ranker_is_and_how_good(trained, recipe, tmp_path):
-    assert said(recipe) == "run: dev MAP 0.7500 after epoch 1\n"
+    assert said(recipe) == f"{tmp_path}: dev MAP 0.7500 after epoch 1\n"
     assert json.loads(said(recipe, "--json")) == {"model": str(tmp_path), "best": BEST}
 
 

@@ -161,7 +161,7 @@ def test_code_in_the_folder_is_never_run(folder, tmp_path):
     assert load_encoder(folder).depth == 4
     assert new_encoder(folder).depth == 4
     change_config(folder, model_type="evil")
-    refused(folder, "spoilt is neither a folder with an encoder")
+    refused(folder, "spoilt/config.json is missing or damaged")
     assert not trace.exists()
 
 
@@ -175,12 +175,12 @@ def test_a_missing_folder_is_named(tmp_path):
 
 
 def test_an_empty_folder_is_named(tmp_path):
-    refused(tmp_path, "is neither a folder with an encoder")
+    refused(tmp_path, "config.json is missing or damaged")
 
 
 def test_a_damaged_config_is_named(folder):
     (folder / "config.json").write_text('{"model_type": ')
-    refused(folder, "spoilt is neither a folder with an encoder")
+    refused(folder, "spoilt/config.json is missing or damaged")
 
 
 @pytest.mark.parametrize("layers", [0, 5, -1])

@@ -31,6 +31,7 @@ def test_a_ranking_is_a_sequence_of_items_that_cannot_be_changed():
 def test_the_dictionary_is_the_contract():
     found = json.loads(json.dumps(ranking(item(document={"text": "Yes.", "id": 1})).to_dict()))
     expected = {"index": 4, "text": "Yes.", "score": 0.875, "raw_score": 2.0, "exit": 6, "truncated": False}
+    expected["document"] = {"text": "Yes.", "id": 1}
     assert found == {"items": [expected], "relative_cost": 0.5, "complete": True}
 
 

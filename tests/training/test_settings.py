@@ -73,7 +73,7 @@ def test_the_recipes_that_come_with_cascada_can_be_read(path):
         ("training: {positive_weight: heavy}", "or input should be 'balanced'."),
         ("training: {positive_weight: -1}", "training.positive_weight is -1: input should be greater than 0"),
         ("training: {schedule: triangular, warmup: 0}", "training: the triangular schedule needs a warmup above 0."),
-        ("kind: tune", "kind is 'tune': input should be 'train'."),
+        ("kind: tune", "kind is 'tune'; there are train, tanda, study."),
         ("1: 2", "keys should be strings."),
     ],
 )

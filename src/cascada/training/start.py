@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cascada.training import run
 from cascada.training.claim import first_process
 from cascada.training.recipes import AnyRecipe
-from cascada.training.run import train
 from cascada.training.study import StudyRecipe, run_study
 from cascada.training.tanda import TandaRecipe, train_tanda
 
@@ -48,7 +48,7 @@ def start(recipe: AnyRecipe) -> Sequence[Trained | Studied]:
     """Train, or go on training, whatever the recipe describes."""
     if isinstance(recipe, StudyRecipe):
         return [Studied(recipe.output, run_study(recipe))]
-    folders = train_tanda(recipe) if isinstance(recipe, TandaRecipe) else [train(recipe)]
+    folders = train_tanda(recipe) if isinstance(recipe, TandaRecipe) else [run.train(recipe)]
     return [_trained(folder) for folder in folders] if first_process() else []
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from cascada.data import load
-from cascada.models.checkpoint import load_encoder
+from cascada.models.encoder import load_encoder
 from cascada.models.staged import Shape, StagedRanker
 from cascada.objectives import point
 from cascada.text.pairs import PairTokenizer

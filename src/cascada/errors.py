@@ -29,3 +29,8 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtra(f'{purpose} needs {error.name or module}: pip install "cascada[{extra}]"') from error
+
+
+def first_line(error: Exception) -> str:
+    """What another library says first; the rest of its message is mostly advice."""
+    return str(error).strip().split("\n")[0]

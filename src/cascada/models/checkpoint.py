@@ -28,8 +28,6 @@ from cascada.models.encoder import load_encoder, new_encoder
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.folder import FORMAT, SHAPE_FILE, read_shape
 
-__all__ = ["begin", "load", "load_encoder", "save", "tokenizer_folder"]
-
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 from transformers.utils import logging
 
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, first_line
 
 SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
 """Encoders whose layers take (hidden, mask). MiniLM, E5 and GTE are `bert` by layout."""
@@ -102,7 +102,7 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
                 output_loading_info=True,
             )
     except (OSError, ValueError, SafetensorError) as error:
-        raise CascadaError(f"No encoder could be loaded from {name}: {_first_line(error)}") from error
+        raise CascadaError(f"No encoder could be loaded from {name}: {first_line(error)}") from error
     _check_weights(name, report)
     return StagedEncoder(encoder)
 
@@ -145,10 +145,10 @@ def _config(name: str | Path) -> PretrainedConfig:
         config = AutoConfig.from_pretrained(str(name), trust_remote_code=False)
     except (OSError, ValueError, StrictDataclassError) as error:
         if Path(name).is_dir():
-            raise CascadaError(f"{name}/config.json is missing or damaged: {_first_line(error)}") from error
+            raise CascadaError(f"{name}/config.json is missing or damaged: {first_line(error)}") from error
         raise CascadaError(
             f"{name} is neither a folder with an encoder in the hub's layout nor a hub model that can be reached: "
-            f"{_first_line(error)}"
+            f"{first_line(error)}"
         ) from error
     if config.model_type not in SUPPORTED:
         raise CascadaError(f"{name} is of type {config.model_type}; supported are {', '.join(SUPPORTED)}.")
@@ -162,7 +162,3 @@ def _depth(config: PretrainedConfig, layers: int | None) -> int:
     if not 1 <= layers <= have:
         raise CascadaError(f"layers is {layers}, but the encoder has {have}.")
     return layers
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]

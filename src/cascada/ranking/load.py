@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cascada.errors import CascadaError, require
+from cascada.errors import CascadaError, first_line, require
 from cascada.ranking.bm25 import bm25_ranker
 from cascada.ranking.folder import read_shape
 from cascada.ranking.ranker import Ranker
@@ -39,7 +39,7 @@ def _folder(model: str | Path) -> Path:
     try:
         return Path(snapshot_download(str(model)))
     except (OSError, ValueError) as error:  # the hub's errors are of these kinds
-        reason = str(error).strip().split("\n")[0]
+        reason = first_line(error)
         raise CascadaError(
             f"There is no folder {model}, and no such model could be fetched from the hub: {reason}"
         ) from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.console import Console
 
-from cascada.data import Run, load, qrels, read_run, write_run
+from cascada.data import Group, Run, load, qrels, read_run, write_run
 from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
 from cascada.training.settings import DataSettings, Settings, Text
@@ -67,12 +67,17 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
 
     if study.against is not None and study.against not in study.variants:
         raise CascadaError(f"against is {study.against}, which is none of the variants.")
+    runs = list(members(study))  # a mistake in any of them is told before the first one trains
+    tests = {
+        name: load(data.source, root=data.root, split=data.split, mode=data.mode, first=data.questions)
+        for name, data in study.test.items()
+    }
     found: dict[tuple[str, str], list[Evaluation]] = {}
     histories: dict[str, list[Path]] = {}
-    for member in list(members(study)):
+    for member in runs:
         for test, model in trained(member, console).items():
-            for name in study.test if test is None else (test,):
-                found.setdefault((member.variant, name), []).append(measured(study, name, model))
+            for name in tests if test is None else (test,):
+                found.setdefault((member.variant, name), []).append(measured(model, name, tests))
             histories.setdefault(member.variant, []).append(model / "history.json")
     return write_report(study, found, histories)
 
@@ -90,19 +95,17 @@ def trained(member: Member, console: Console | None) -> dict[str | None, Path]:
     return dict(zip(member.recipe.targets, folders[-len(member.recipe.targets) :], strict=True))
 
 
-def measured(study: StudyRecipe, name: str, model: Path) -> Evaluation:
+def measured(model: Path, name: str, tests: Mapping[str, list[Group]]) -> Evaluation:
     """Rank a test set with a model, or read the ranking made before; measure it."""
-    if name not in study.test:
+    if name not in tests:
         raise CascadaError(f"test has no {name}, which is a target of the base.")
-    data = study.test[name]
-    groups = load(data.source, root=data.root, split=data.split, mode=data.mode, first=data.questions)
     path = model / f"test-{slug(name)}.trec"
     if not path.exists():
-        write_run(_ranked(model, groups), path)
-    return evaluate(read_run(path), qrels(groups), MEASURES)
+        write_run(_ranked(model, tests[name]), path)
+    return evaluate(read_run(path), qrels(tests[name]), MEASURES)
 
 
-def _ranked(model: Path, groups: Any) -> Run:
+def _ranked(model: Path, groups: list[Group]) -> Run:
     from cascada.ranking import Ranker
     from cascada.ranking.runs import run_of
 

@@ -10,7 +10,7 @@ from cascada.data import check
 from cascada.data.check import Entry
 from cascada.data.group import Candidate, Group
 from cascada.data.rows import Row, grouped
-from cascada.errors import DataError, require
+from cascada.errors import DataError, first_line, require
 
 QUESTION = ("question", "query")
 TEXT = ("sentence", "answer", "text", "candidate")
@@ -48,8 +48,7 @@ def _loaded(name: str, split: str | None) -> Any:
     try:
         splits: Mapping[str, Any] = datasets.load_dataset(path, configuration or None)
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise DataError(f"hf:{name} cannot be loaded: {reason}") from error
+        raise DataError(f"hf:{name} cannot be loaded: {first_line(error)}") from error
     if split is None or split not in splits:
         said = "needs a split (--split)" if split is None else f"has no split {split!r}"
         raise DataError(f"hf:{name} {said}; it has {', '.join(splits)}.")

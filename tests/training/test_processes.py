@@ -34,3 +34,15 @@ def test_two_processes_train_one_ranker(recipe, recipe_file, start, tmp_path):
     assert measured["train"][-1]["update"] == pytest.approx(alone["train"][-1]["update"] / 2, abs=4)
     assert max(row["MAP"] for row in measured["dev"]) > 0.9
     assert max(row["MAP"] for row in alone["dev"]) > 0.9
+
+
+def test_two_processes_train_one_cascade(recipe_file, start, tmp_path):
+    """Each update leaves out the layers above its exit: both processes have to leave out the same ones."""
+    torchrun = ("-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={free_port()}")
+    model = {"layers": 4, "exits": [2, 4], "head": "mean"}
+    process = start("train", recipe_file("two", model, **SETTINGS), launcher=torchrun)
+    _, warned = process.communicate(timeout=300)
+    assert process.returncode == 0, warned
+    last = history(tmp_path / "two")["dev"][-1]
+    assert last["MAP"] > 0.7
+    assert last["MAP@2"] > 0.5

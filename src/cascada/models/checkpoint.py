@@ -16,7 +16,9 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
@@ -26,6 +28,7 @@ from safetensors.torch import load_file, save_file
 from cascada.errors import CascadaError
 from cascada.models.encoder import load_encoder, new_encoder
 from cascada.models.staged import Shape, StagedRanker
+from cascada.ranking.exits import default_exits
 from cascada.ranking.folder import FORMAT, SHAPE_FILE, read_shape
 
 WEIGHTS_FILE = "model.safetensors"
@@ -68,25 +71,59 @@ def load(folder: Path) -> StagedRanker:
     return model.eval()
 
 
-def begin(encoder: str, *, layers: int | None, head: str, dropout: float, max_length: int) -> StagedRanker:
+def begin(
+    encoder: str,
+    *,
+    layers: int | None = None,
+    exits: Sequence[int] | Literal["default"] | None = None,
+    head: str = "mean",
+    dropout: float = 0.1,
+    max_length: int = 256,
+) -> StagedRanker:
     """A ranker to train: new heads on a pre-trained encoder, or the weights of a ranker that was trained before.
 
     `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder. Of the latter, an exit that it
-    has too keeps its head, if it is of the same kind.
+    has too keeps its head, if it is of the same kind. Without `exits` the ranker is monolithic.
     """
+    if exits and exits != "default":
+        if layers not in (None, exits[-1]):
+            raise CascadaError(f"The last exit is at layer {exits[-1]}, but layers is {layers}; give one of the two.")
+        layers = exits[-1]
     folder = Path(encoder)
     trained = (folder / SHAPE_FILE).exists()
     base = new_encoder(folder, layers=layers) if trained else load_encoder(encoder, layers=layers)
-    model = StagedRanker(base, Shape((base.depth,), head, dropout, max_length))
+    places = default_exits(base.depth) if exits == "default" else tuple(exits or (base.depth,))
+    model = StagedRanker(base, Shape(places, head, dropout, max_length))
     if trained:
-        before = load(folder)
-        same_head = before.shape.head == head
-        weights = {
-            name: value for name, value in before.state_dict().items() if same_head or name.startswith("encoder.")
-        }
-        known = model.state_dict().keys()
-        model.load_state_dict({name: value for name, value in weights.items() if name in known}, strict=False)
+        take_over(load(folder), model)
     return model
+
+
+def take_over(before: StagedRanker, model: StagedRanker) -> None:
+    """Copy what two rankers have in common: layers, and heads of the same kind on the same exits."""
+    same_head = before.shape.head == model.shape.head
+    known = model.state_dict().keys()
+    weights = before.state_dict()
+    common = [name for name in known & weights.keys() if same_head or name.startswith("encoder.")]
+    model.load_state_dict({name: weights[name] for name in common}, strict=False)
+
+
+def cut(folder: Path, exits: Sequence[int], output: Path) -> None:
+    """Write a trained ranker with fewer exits: one of them is a monolithic ranker of that many layers."""
+    before = load(folder)
+    unknown = [exit for exit in exits if exit not in before.shape.exits]
+    if unknown:
+        there = ", ".join(map(str, before.shape.exits))
+        raise CascadaError(f"{folder} has no exit at layer {unknown[0]}; it has {there}.")
+    if (output / SHAPE_FILE).exists():
+        raise CascadaError(f"{output} is a ranker already; name another folder.")
+    shape = dataclasses.replace(before.shape, exits=tuple(sorted(exits)))
+    model = StagedRanker(new_encoder(folder, layers=shape.exits[-1]), shape)
+    take_over(before, model)
+    kept = ", ".join(map(str, shape.exits))
+    card = f"# A Cascada ranker\n\nExits {kept} of {folder.name}, without further training; its card follows.\n\n"
+    own = folder / "README.md"
+    save(model, output, tokenizer=folder, card=card + (own.read_text(encoding="utf-8") if own.exists() else ""))
 
 
 def tokenizer_folder(encoder: str) -> Path:

@@ -53,6 +53,11 @@ class StagedEncoder(nn.Module):
         return int(self.config.hidden_size)
 
     @property
+    def feed_forward_size(self) -> int:
+        name = "hidden_dim" if self.config.model_type == "distilbert" else "intermediate_size"
+        return int(getattr(self.config, name))
+
+    @property
     def longest(self) -> int:
         """How many tokens a text may have."""
         taken = int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0

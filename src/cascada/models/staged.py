@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from cascada.errors import CascadaError
@@ -50,11 +52,36 @@ class StagedRanker(nn.Module):
     def pad_id(self) -> int:
         return int(self.encoder.config.pad_token_id or 0)
 
-    def forward(self, ids: Tensor, mask: Tensor, types: Tensor, exit: int | None = None) -> Tensor:
-        """Logits (pairs, 2) at `exit` (a layer; the last one if not given) of inputs shaped (pairs, tokens)."""
-        exit = exit or self.shape.exits[-1]
-        states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, exit)
-        return self.score(states, mask, exit)
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        types: Tensor,
+        exits: Sequence[int] = (),
+        *,
+        apart: bool = False,
+        teacher: bool = False,
+    ) -> dict[int, Tensor]:
+        """Logits (pairs, 2) at each of `exits` (layers; the last one if none is named) of inputs (pairs, tokens).
+
+        `apart` stops an exit's gradient at the exit before it. `teacher` adds the last exit's logits, without gradient.
+        Layers above the last exit asked for are not run.
+        """
+        wanted = set(exits or self.shape.exits[-1:])
+        highest = self.shape.exits[-1] if teacher else max(wanted)
+        gradient = torch.is_grad_enabled()
+        logits, states, done = {}, None, 0
+        for layer in self.shape.exits:
+            if layer > highest:
+                break
+            used = layer in wanted if apart else layer <= max(wanted)  # does a loss need this part's gradient?
+            with torch.set_grad_enabled(gradient and used):
+                states = self.encoder.embed(ids, types) if states is None else states
+                states = self.encoder.run(states, mask, done, layer)
+                if layer in wanted or (teacher and layer == highest):
+                    logits[layer] = self.score(states, mask, layer)
+            states, done = states.detach() if apart else states, layer
+        return logits
 
     def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]

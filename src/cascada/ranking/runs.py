@@ -8,13 +8,18 @@ from itertools import pairwise
 import numpy as np
 
 from cascada.data import Group, Run
-from cascada.ranking.drop import Drop
+from cascada.ranking.drop import Drop, Keep
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.result import Ranking
 
 
 def run_of(
-    ranker: Ranker, groups: Sequence[Group], *, drop: Drop = None, each: Callable[[Ranking], None] | None = None
+    ranker: Ranker,
+    groups: Sequence[Group],
+    *,
+    drop: Drop = None,
+    keep: Keep | None = None,
+    each: Callable[[Ranking], None] | None = None,
 ) -> Run:
     """Rank every group, whose questions and candidates must have ids (see `cascada.data.identified`).
 
@@ -23,12 +28,22 @@ def run_of(
     """
     groups = [group for group in groups if group.candidates]
     run: Run = {}
-    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=drop), strict=True):
+    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=drop, keep=keep), strict=True):
         if each:
             each(ranking)
         ids = [str(group.candidates[item.index].id) for item in ranking]
         run[str(group.id)] = dict(zip(ids, run_scores(ranking), strict=True))
     return run
+
+
+def exit_runs(ranker: Ranker, groups: Sequence[Group]) -> list[Run]:
+    """One run for each exit, as if everyone had left there, from one pass; groups as for `run_of`."""
+    groups = [group for group in groups if group.candidates]
+    runs: list[Run] = [{} for _ in ranker.stages]
+    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=0), strict=True):
+        for stage, run in enumerate(runs):
+            run[str(group.id)] = {str(group.candidates[item.index].id): item.scores[stage] for item in ranking}
+    return runs
 
 
 def run_scores(ranking: Ranking) -> list[float]:

@@ -45,11 +45,13 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
         self, args: Any, state: TrainerState, control: TrainerControl, metrics: dict[str, float], **_: Any
     ) -> None:
         self.bar.update(self.task, description=self._description(state))
+        early = [f"{key.removeprefix('eval_MAP@')}: {metrics[key]:.3f}" for key in metrics if "eval_MAP@" in key]
         if first_process():
             self.console.print(
                 f"epoch {epoch_of(self.plan, state.global_step):5.2f}   loss {self.loss:.4f}   "
                 f"dev MAP {metrics['eval_MAP']:.4f}   MRR {metrics['eval_MRR']:.4f}   "
-                f"P@1 {metrics['eval_P@1']:.4f}   {timedelta(seconds=round(metrics['eval_seconds']))}",
+                f"P@1 {metrics['eval_P@1']:.4f}   {timedelta(seconds=round(metrics['eval_seconds']))}"
+                + (f"   MAP at early exits {' '.join(early)}" if early else ""),
                 highlight=False,
                 soft_wrap=True,
             )

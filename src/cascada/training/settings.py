@@ -32,6 +32,9 @@ class ModelSettings(Settings):
     """A folder in the hub's layout, a hub name, or the folder of a trained ranker to go on from."""
     layers: Count | None = None
     """Cut to the first n layers; all of them if not given."""
+    exits: Annotated[tuple[Count, ...], Field(min_length=1)] | Literal["default"] | None = None
+    """Layers after which candidates may leave, the last one included: a cascade. `default` spaces them as the paper
+    does (4, 6, 8, 10, 12 of 12 layers); without them the ranker is monolithic."""
     head: Literal["first", "mean"] = "mean"
     dropout: Share = 0.1
     """Of the head; the encoder keeps its own."""
@@ -63,6 +66,22 @@ class BatchSettings(Settings):
     """Batches whose gradients are averaged for each update."""
 
 
+class ExitTraining(Settings):
+    """How the exits of a cascade are trained; of no effect on a monolithic ranker."""
+
+    sample: Literal["uniform", "round-robin", "early", "all"] = "uniform"
+    """Which exit an update trains: one at random, each in turn, the early ones more often at first, or all of them
+    with their losses summed."""
+    fade: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """For `early`: the share of the run after which all exits are equally likely."""
+    gradient: Literal["embeddings", "exit-before"] = "embeddings"
+    """How far down an exit's loss goes."""
+    distill: Annotated[float, Field(ge=0, le=1)] = 0
+    """The share of an early exit's loss that comes from the last exit's opinion rather than from the labels."""
+    temperature: Positive = 1.0
+    """Of the distillation: higher softens both sides."""
+
+
 class TrainingSettings(Settings):
     epochs: Count = 3
     learning_rate: Positive = 1e-4
@@ -81,6 +100,7 @@ class TrainingSettings(Settings):
     """Stop after so many evaluations without a better dev MAP."""
     checkpoint_every: Count | None = None
     """Updates between checkpoints, beside the one at each evaluation."""
+    exits: ExitTraining = ExitTraining()
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
 
     @model_validator(mode="after")

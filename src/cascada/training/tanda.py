@@ -28,6 +28,9 @@ Method = Literal["tanda", "target", "transfer", "union"]
 class TransferSettings(Settings):
     output: Text | None = None
     """Where the transferred checkpoint is kept, for other recipes to adapt too; under the output if not given."""
+    model: ModelSettings | None = None
+    """What is transferred, if it is not the very model that is adapted: a cascade serves the monolithic models that
+    end at its exits, too."""
     train: DataSettings
     dev: DataSettings | None = None
     """What chooses the transferred checkpoint; the first target's dev set if not given."""
@@ -76,7 +79,7 @@ def transfer_step(recipe: TandaRecipe) -> Recipe:
     first = next(iter(recipe.targets.values()))
     return Recipe(
         output=recipe.transfer.output or _folder(recipe, "transfer"),
-        model=recipe.model,
+        model=recipe.transfer.model or recipe.model,
         train=recipe.transfer.train,
         dev=recipe.transfer.dev or first.dev,
         training=recipe.transfer.training,

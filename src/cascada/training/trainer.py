@@ -20,13 +20,14 @@ from cascada.data import Group, qrels
 from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 from cascada.models.staged import StagedRanker
-from cascada.objectives import point
+from cascada.objectives import distill, point
 from cascada.ranking.engines.pytorch import ranker_of
-from cascada.ranking.runs import run_of
+from cascada.ranking.runs import exit_runs
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.checkpoints import last_complete, mark_complete, processes_of
 from cascada.training.examples import Examples
+from cascada.training.exits import exit_plan
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 
@@ -51,7 +52,10 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         *,
         watch: list[Group] | None = None,
     ) -> None:
-        super().__init__(model=model, args=arguments(settings, folder), train_dataset=examples, eval_dataset=dev)
+        self.exits = model.shape.exits
+        sampled = len(self.exits) > 1 and settings.exits.sample != "all"
+        args = arguments(settings, folder, some_unused=sampled)
+        super().__init__(model=model, args=args, train_dataset=examples, eval_dataset=dev)
         self.remove_callback(PrinterCallback)
         self.examples = examples
         self.dev = dev
@@ -60,6 +64,7 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         self.settings = settings
         self.plan = BatchPlan(examples, settings, rank=self.args.process_index, world=self.args.world_size)
         self.positive_weight = examples.balance if settings.positive_weight == "balanced" else settings.positive_weight
+        self.exits_at = exit_plan(self.exits, settings, -(-len(self.plan) // settings.batch.accumulate))
         self._started: float | None = None
 
     def resume(self) -> None:
@@ -83,13 +88,23 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
     def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *args: Any, **kwargs: Any) -> Tensor:
         _ = self.seconds  # the clock starts with the first batch
         labels = inputs.pop("labels")
-        loss = point(model(**inputs), labels, positive_weight=self.positive_weight)
+        how, exits = self.settings.exits, self.exits_at(self.state.global_step)
+        logits = model(**inputs, exits=exits, apart=how.gradient == "exit-before", teacher=how.distill > 0)
+        loss = torch.stack([self._loss_at(exit, logits, labels) for exit in exits]).sum()
         if not torch.isfinite(loss):
             raise CascadaError(
                 f"The loss is {loss.item()} at update {self.state.global_step + 1}: training diverged; "
                 "a lower training.learning_rate or a longer training.warmup may help."
             )
         return loss
+
+    def _loss_at(self, exit: int, logits: dict[int, Tensor], labels: Tensor) -> Tensor:
+        loss = point(logits[exit], labels, positive_weight=self.positive_weight)
+        share, last = self.settings.exits.distill, self.exits[-1]
+        if not share or exit == last:
+            return loss
+        taught = distill(logits[exit], logits[last], temperature=self.settings.exits.temperature)
+        return (1 - share) * loss + share * taught
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Measure the dev set, and the watched one if there is one."""
@@ -102,13 +117,15 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         return metrics
 
     def _measure(self, groups: list[Group]) -> dict[str, float]:
-        """Rank the groups, each process its share, and measure."""
+        """Rank the groups, each process its share, and measure: the last exit, and the others' MAP beside it."""
         self.model.eval()
         share = groups[self.args.process_index :: self.args.world_size]
-        run = run_of(ranker_of(self.model, self.tokenizer), share)
+        runs = exit_runs(ranker_of(self.model, self.tokenizer), share)
         if self.args.world_size > 1:
-            run = {question: scores for part in gather_object([run]) for question, scores in part.items()}
-        return evaluate(run, qrels(groups)).mean
+            parts = gather_object([runs])
+            runs = [{name: scores for part in parts for name, scores in part[at].items()} for at in range(len(runs))]
+        *early, last = (evaluate(run, qrels(groups)).mean for run in runs)
+        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(self.exits, early, strict=False)}
 
     @property
     def seconds(self) -> float:
@@ -133,7 +150,8 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             ) from error
 
 
-def arguments(settings: TrainingSettings, folder: Path) -> TrainingArguments:
+def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool) -> TrainingArguments:
+    """`some_unused`: an update leaves weights out, which several processes have to agree on."""
     on_cpu = not torch.cuda.is_available()
     return TrainingArguments(
         output_dir=str(folder),
@@ -154,6 +172,7 @@ def arguments(settings: TrainingSettings, folder: Path) -> TrainingArguments:
         seed=settings.seed,
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and int(os.environ.get("WORLD_SIZE", "1")) > 1 else None,
+        ddp_find_unused_parameters=some_unused,
         dataloader_pin_memory=not on_cpu,
         remove_unused_columns=False,
         disable_tqdm=True,

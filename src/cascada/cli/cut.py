@@ -1,0 +1,28 @@
+"""`cascada cut MODEL OUT --exits 6`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cascada.errors import CascadaError, require
+
+
+def cut(
+    model: Annotated[Path, typer.Argument(help="A trained cascade's folder.")],
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    exits: Annotated[str, typer.Option(help="The exits to keep, with commas; a single one is a monolithic ranker.")],
+) -> None:
+    """Write a cascade with fewer exits, or one of its exits as a ranker of its own."""
+    try:
+        kept = sorted({int(part) for part in exits.split(",")})
+    except ValueError:
+        raise CascadaError(f"--exits {exits}: expected layers with commas, such as 4,8,12.") from None
+    for module in ("torch", "transformers", "safetensors"):
+        require(module, "train", "cutting a ranker")
+    from cascada.models.checkpoint import cut as write
+
+    write(model, kept, out)
+    print(f"{out}: {'exits' if len(kept) > 1 else 'exit'} {', '.join(map(str, kept))} of {model}")

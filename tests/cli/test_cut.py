@@ -1,0 +1,19 @@
+"""`cascada cut`."""
+
+import pytest
+
+from cascada.cli.cut import cut
+from cascada.errors import CascadaError
+from cascada.ranking import Ranker
+
+
+def test_the_exits_that_are_named_are_kept(cascade_folder, tmp_path, capsys):
+    first = Ranker.load(cascade_folder).exits[0]
+    cut(cascade_folder, tmp_path / "out", str(first))
+    assert Ranker.load(tmp_path / "out").exits == (first,)
+    assert f"exit {first} of" in capsys.readouterr().out
+
+
+def test_exits_that_are_not_numbers_are_one_sentence(cascade_folder, tmp_path):
+    with pytest.raises(CascadaError, match="--exits four: expected layers with commas"):
+        cut(cascade_folder, tmp_path / "out", "four")

@@ -72,6 +72,12 @@ def test_convert_writes_what_reads_back_the_same(wikiqa, tmp_path):
     assert list(read(tmp_path / "out.jsonl")) == load("wikiqa", root=wikiqa, split="train", mode="clean")
 
 
+def test_convert_leaves_out_the_first_questions_and_short_lists(wikiqa, tmp_path):
+    options = ("--root", wikiqa, "--split", "train", "--json")
+    assert counts(json.loads(run("convert", "wikiqa", tmp_path / "rest", *options, "--skip", 1))) == (2, 2, 1)
+    assert counts(json.loads(run("convert", "wikiqa", tmp_path / "long", *options, "--at-least", 2))) == (1, 2, 1)
+
+
 def test_convert_writes_qrels(wikiqa, tmp_path):
     assert "3 questions, 4 pairs" in run(
         "convert", "wikiqa", tmp_path / "out", "--root", wikiqa, "--split", "train", "--to", "qrels"

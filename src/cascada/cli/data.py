@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,15 +57,18 @@ def convert(
     split: Split = None,
     mode: ModeName = "raw",
     to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
+    skip: Annotated[int, typer.Option(min=0, help="Leave out the first so many questions.")] = 0,
+    at_least: Annotated[int, typer.Option(min=0, help="Only questions with so many candidates.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a data set as our own JSONL, or its labels as TREC qrels."""
+    """Write a data set, or a part of it, as our own JSONL, or its labels as TREC qrels."""
     from cascada.data import Statistics, qrels, write_jsonl, write_qrels
 
     if to not in ("jsonl", "qrels"):
         raise CascadaError(f"--to takes jsonl or qrels, not {to!r}.")
     counted = Statistics()
-    groups = counted.counting(_groups(source, root, split, mode))
+    rest = islice(_groups(source, root, split, mode), skip, None)
+    groups = counted.counting(group for group in rest if len(group.candidates) >= at_least)
     if to == "jsonl":
         write_jsonl(groups, out)
     else:

@@ -1,14 +1,9 @@
 """The executor, on stages whose scores are known: who is scored, who leaves, in what order they come out."""
 
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from math import floor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from table_stages import Case, TableStage, by_the_rule, cases
 
 from cascada.errors import CascadaError
 from cascada.ranking import Ranker
@@ -17,88 +12,13 @@ from cascada.ranking.executor import execute
 from cascada.ranking.stage import Pairs, Scored
 
 
-@dataclass(frozen=True)
-class Carried:
-    """What the stages hand on: for each pair, how many stages it has been through, and who it is."""
-
-    seen: np.ndarray
-    names: tuple[str, ...]
-
-    def take(self, rows):
-        return Carried(self.seen[rows], tuple(self.names[row] for row in rows))
-
-
-class TableStage:
-    """Looks the score of a candidate up by its text; a candidate's text is its name."""
-
-    def __init__(self, place, scores, *, layers=1, exit=None):
-        self.place = place
-        self.scores = scores
-        self.layers = layers
-        self.exit = place + 1 if exit is None else exit
-        self.scored = 0
-
-    def score(self, pairs, state):
-        state = state or Carried(np.zeros(len(pairs), int), tuple(pairs.texts))
-        assert state.names == tuple(pairs.texts), "the state that was handed on belongs to other candidates"
-        assert (state.seen == self.place).all()
-        self.scored += len(pairs)
-        scores = np.array([self.scores[text][self.place] for text in pairs.texts], np.float32)
-        truncated = np.array([text.endswith("7") for text in pairs.texts])
-        return Scored(scores, Carried(state.seen + 1, state.names), truncated)
-
-    def probability(self, scores):
-        return (1 / (1 + np.exp(-scores))).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Case:
-    groups: list[list[tuple[float, ...]]]
-    """For each question, each candidate's score at every stage."""
-    plan: list[str]
-    layers: list[int]
-
-    @property
-    def names(self):
-        return [[f"{q}-{c}" for c in range(len(group))] for q, group in enumerate(self.groups)]
-
-    def stages(self):
-        rows = zip(self.names, self.groups, strict=True)
-        scores = {name: row for names, group in rows for name, row in zip(names, group, strict=True)}
-        return [TableStage(place, scores, layers=layers) for place, layers in enumerate(self.layers)]
-
-    def run(self, stages=None):
-        texts = [name for names in self.names for name in names]
-        owner = np.repeat(np.arange(len(self.groups)), [len(group) for group in self.groups])
-        pairs = Pairs([f"question {q}" for q in range(len(self.groups))], texts, owner)
-        return execute(stages or self.stages(), pairs, [Decimal(ratio) for ratio in self.plan])
-
-
-@st.composite
-def cases(draw, questions=1):
-    stages = draw(st.integers(1, 4))
-    score = st.integers(-3, 3).map(float)  # few values, so that ties are common
-    group = st.lists(st.tuples(*[score] * stages), min_size=1, max_size=12)
-    count = draw(st.integers(questions, 5))
-    groups = draw(st.lists(group, min_size=count, max_size=count))
-    plan = draw(st.lists(st.sampled_from(["0", "0.1", "0.3", "0.5", "0.9"]), min_size=stages - 1, max_size=stages - 1))
-    return Case(groups, plan, draw(st.lists(st.integers(0, 6), min_size=stages, max_size=stages)))
-
-
-def by_the_rule(group, plan):
-    """One question, by the rule as it is written: the order, and the stage at which each one left."""
-    alive, left = list(range(len(group))), {}
-    for stage in range(len(group[0])):
-        alive.sort(key=lambda index: (-group[index][stage], index))
-        ratio = Fraction(plan[stage]) if stage < len(plan) else Fraction(0)
-        keep = len(alive) - floor(ratio * len(alive))
-        left.update(dict.fromkeys(alive, stage))
-        alive = alive[:keep]
-    return sorted(left, key=lambda index: (-left[index], -group[index][left[index]], index)), left
+def seen(outcome):
+    """How many candidates each stage scored."""
+    return np.isfinite(outcome.scores).sum(1)
 
 
 @given(cases())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_every_candidate_is_ranked_once_by_the_stage_it_left_at_then_its_score_then_its_place(case):
     for group, outcome in zip(case.groups, case.run(), strict=True):
         order, left = by_the_rule(group, case.plan)
@@ -107,7 +27,7 @@ def test_every_candidate_is_ranked_once_by_the_stage_it_left_at_then_its_score_t
 
 
 @given(cases())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_a_candidate_keeps_the_last_score_it_got(case):
     for group, outcome in zip(case.groups, case.run(), strict=True):
         last = [scores[stage] for scores, stage in zip(group, outcome.stage, strict=True)]
@@ -116,24 +36,67 @@ def test_a_candidate_keeps_the_last_score_it_got(case):
 
 
 @given(cases())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
+def test_a_candidate_has_a_score_at_every_stage_up_to_the_one_it_left_at_and_none_after(case):
+    for group, outcome in zip(case.groups, case.run(), strict=True):
+        for index, scores in enumerate(group):
+            came_to = outcome.stage[index] + 1
+            assert outcome.scores[:came_to, index].tolist() == list(scores[:came_to])
+            assert np.isnan(outcome.scores[came_to:, index]).all()
+
+
+@given(cases())
+@settings(deadline=None, max_examples=50)
 def test_the_cost_is_what_was_run(case):
     stages = case.stages()
     outcomes = case.run(stages)
-    assert sum(outcome.layers_run for outcome in outcomes) == sum(stage.layers * stage.scored for stage in stages)
-    for outcome in outcomes:
-        spent = np.cumsum(case.layers)[outcome.stage]  # each one ran every stage up to the one it left at
-        assert outcome.layers_run == spent.sum()
+    assert sum(seen(outcome) for outcome in outcomes).tolist() == [stage.scored for stage in stages]
+    assert sum(outcome.flops for outcome in outcomes).tolist() == [stage.spent for stage in stages]
+    assert all(outcome.complete for outcome in outcomes)
+
+
+@given(cases())
+@settings(deadline=None, max_examples=50)
+def test_the_full_cost_is_what_is_run_without_drops(case):
+    everyone = Case(case.groups, ["0"] * len(case.plan), case.layers).run()
+    for outcome, full in zip(case.run(), everyone, strict=True):
+        assert outcome.full_flops.tolist() == full.full_flops.tolist() == full.flops.tolist()
 
 
 @given(cases(questions=2))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_a_question_ranked_alone_comes_out_as_among_others(case):
     for group, among in zip(case.groups, case.run(), strict=True):
         (alone,) = Case([group], case.plan, case.layers).run()
-        for field in ("order", "raw", "probability", "stage"):
+        for field in ("order", "raw", "probability", "stage", "flops", "full_flops"):
             assert getattr(alone, field).tolist() == getattr(among, field).tolist()
-        assert alone.layers_run == among.layers_run
+
+
+@given(cases(questions=2))
+@settings(deadline=None, max_examples=50)
+def test_the_time_of_a_stage_is_shared_among_the_questions(case):
+    for stage, shares in enumerate(np.array([outcome.seconds for outcome in case.run()]).T):
+        assert (shares > 0).any(), f"stage {stage} took time"
+
+
+def test_texts_that_left_before_their_tokens_were_counted_are_taken_to_be_of_average_length():
+    scores = {"a": (3.0, 0.0), "b": (2.0, 0.0), "c": (1.0, 0.0)}
+    counting = TableStage(1, scores, layers=2, tokens={"a": 10, "b": 20})
+    pairs = Pairs(["who?"], list(scores), np.zeros(3, np.int64))
+    (outcome,) = execute([Silent(0, scores), counting], pairs, [2])
+    assert outcome.flops.tolist() == [0, 2 * 10**2 + 2 * 20**2 + 2]
+    assert outcome.full_flops.tolist() == [0, 2 * 10**2 + 2 * 15**2 + 2 * 20**2 + 3]
+
+
+class Silent(TableStage):
+    """Counts no tokens, as BM25 does not."""
+
+    def score(self, pairs, state, deadline):
+        scored = super().score(pairs, state, deadline)
+        return Scored(scored.scores, scored.state)
+
+    def flops(self, tokens):
+        return np.zeros_like(tokens)
 
 
 def test_a_truncated_text_is_reported_for_its_candidate():
@@ -163,7 +126,7 @@ def test_survivors_and_cost_are_the_papers(drop, survivors, cost):
     rng = np.random.default_rng(0)
     scores = {str(name): tuple(rng.normal(size=5)) for name in range(128)}
     stages = [TableStage(place, scores, layers=4 if place == 0 else 2) for place in range(5)]
-    ranking = Ranker(stages, full_layers=12).rank("who?", list(scores), drop=drop)
+    ranking = Ranker(stages).rank("who?", list(scores), drop=drop)
     assert [stage.scored for stage in stages] == survivors
     assert ranking.relative_cost == cost / (12 * 128)
 
@@ -172,14 +135,14 @@ def test_survivors_and_cost_are_the_papers(drop, survivors, cost):
 def test_a_sequential_ranker_pays_for_whole_models(drop, cost):
     scores = {str(name): (float(name),) * 5 for name in range(128)}
     stages = [TableStage(place, scores, layers=layers) for place, layers in enumerate((4, 6, 8, 10, 12))]
-    ranking = Ranker(stages, full_layers=12).rank("who?", list(scores), drop=drop)
+    ranking = Ranker(stages, full=1).rank("who?", list(scores), drop=drop)
     assert ranking.relative_cost == pytest.approx(cost, abs=5e-4)
 
 
 def test_scores_that_are_not_numbers_are_refused():
     class Broken(BM25Stage):
-        def score(self, pairs, state):
+        def score(self, pairs, state, deadline):
             return Scored(np.full(len(pairs), np.nan, np.float32))
 
     with pytest.raises(CascadaError, match="not numbers"):
-        Ranker([Broken()], full_layers=0).rank("a", ["b"])
+        Ranker([Broken()]).rank("a", ["b"])

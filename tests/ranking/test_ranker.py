@@ -11,7 +11,7 @@ import pytest
 
 from cascada import Ranker
 from cascada.errors import CascadaError
-from cascada.ranking.ranker import PAIRS_AT_ONCE
+from cascada.ranking.inputs import PAIRS_AT_ONCE
 
 ODD = [
     "",

@@ -8,15 +8,17 @@ import pytest
 from rich.console import Console
 
 from cascada.ranking import Item, Ranking
+from cascada.ranking.result import StageCost
 
 
 def item(text="Yes.", **changes):
-    values = {"score": 0.875, "raw_score": 2.0, "index": 4, "exit": 6, "truncated": False, "document": text}
-    return Item(text, **{**values, **changes})
+    values = {"score": 0.875, "raw_score": 2.0, "index": 4, "exit": 6, "scores": (1.0, 2.0), "truncated": False}
+    return Item(text, **{**values, "document": text, **changes})
 
 
 def ranking(*items, question="who?"):
-    return Ranking(question=question, items=items, relative_cost=0.5)
+    stages = (StageCost(4, 2, 300, 0.25), StageCost(6, 1, 100, 0.125))
+    return Ranking(question=question, items=items, relative_cost=0.5, stages=stages, full_flops=800)
 
 
 def test_a_ranking_is_a_sequence_of_items_that_cannot_be_changed():
@@ -31,8 +33,18 @@ def test_a_ranking_is_a_sequence_of_items_that_cannot_be_changed():
 def test_the_dictionary_is_the_contract():
     found = json.loads(json.dumps(ranking(item(document={"text": "Yes.", "id": 1})).to_dict()))
     expected = {"index": 4, "text": "Yes.", "score": 0.875, "raw_score": 2.0, "exit": 6, "truncated": False}
-    expected["document"] = {"text": "Yes.", "id": 1}
-    assert found == {"items": [expected], "relative_cost": 0.5, "complete": True}
+    expected |= {"scores": [1.0, 2.0], "document": {"text": "Yes.", "id": 1}}
+    stages = [
+        {"exit": 4, "candidates": 2, "flops": 300, "seconds": 0.25},
+        {"exit": 6, "candidates": 1, "flops": 100, "seconds": 0.125},
+    ]
+    cost = {"relative_cost": 0.5, "flops": 400, "full_flops": 800, "stages": stages}
+    assert found == {"items": [expected], **cost, "complete": True}
+
+
+def test_rankings_that_differ_in_time_alone_are_equal():
+    slower = dataclasses.replace(ranking(item()), stages=(StageCost(4, 2, 300, 9.0), StageCost(6, 1, 100, 9.0)))
+    assert slower == ranking(item())
 
 
 def test_as_text_it_shows_question_place_score_index_and_text():

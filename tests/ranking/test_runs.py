@@ -13,7 +13,7 @@ FLOAT32 = st.floats(allow_nan=False, allow_infinity=False, width=32)
 
 def ranking_of(rows):
     """A ranking of candidates given as (exit, raw score)."""
-    items = [Item("", 0.0, raw, index, exit, False, "") for index, (exit, raw) in enumerate(rows)]
+    items = [Item("", 0.0, raw, index, exit, (raw,), False, "") for index, (exit, raw) in enumerate(rows)]
     return Ranking("who?", tuple(items), 1.0)
 
 

@@ -3,6 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 from cascada.models.checkpoint import load
 from cascada.models.encoder import load_encoder
@@ -10,7 +14,7 @@ from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking import Ranker
 from cascada.ranking.engines.cosine import cosine_ranker
 from cascada.ranking.engines.pytorch import TOKEN_BUDGET, TorchStage, ranker_of, sigmoid
-from cascada.ranking.stage import Pairs
+from cascada.ranking.stage import NO_DEADLINE, Pairs
 from cascada.text.pairs import PairTokenizer
 
 
@@ -40,7 +44,7 @@ def own_scores(model, tokenizer, question, texts, exit):
     for row in range(len(texts)):
         ids, mask, types = map(torch.from_numpy, encoded.padded([row], tokenizer.pad_id))
         with torch.inference_mode():
-            wrong, right = model(ids, mask, types, exit=exit)[0]
+            wrong, right = model(ids, mask, types, exits=(exit,))[exit][0]
         scores.append(float(right - wrong))
     return np.array(scores)
 
@@ -50,7 +54,7 @@ def raw(ranking):
 
 
 def one_stage(model, tokenizer):
-    return Ranker([TorchStage(model, tokenizer, first=0, exit=4, last=True)], full_layers=4)
+    return Ranker([TorchStage(model, tokenizer, first=0, exit=4, last=True)])
 
 
 def test_the_texts_are_enough_for_several_batches(cascade, question, texts):
@@ -63,7 +67,7 @@ def test_each_stage_scores_as_the_models_own_forward_pass_at_its_exit(cascade, q
     pairs = Pairs([question], texts, np.zeros(len(texts), np.int64))
     state = None
     for stage in ranker_of(model, tokenizer).stages:
-        scored = stage.score(pairs, state)
+        scored = stage.score(pairs, state, NO_DEADLINE)
         state = scored.state
         np.testing.assert_allclose(scored.scores, own_scores(model, tokenizer, question, texts, stage.exit), atol=2e-6)
     assert state is None, "the last stage hands nothing on"
@@ -92,19 +96,64 @@ def test_survivors_score_as_they_would_have_without_drops(cascade, question, tex
 def test_the_states_of_survivors_are_theirs(cascade, question, texts):
     model, tokenizer = cascade
     first, _ = ranker_of(model, tokenizer).stages
-    state = first.score(Pairs([question], texts, np.zeros(len(texts), np.int64)), None).state
+    state = first.score(Pairs([question], texts, np.zeros(len(texts), np.int64)), None, NO_DEADLINE).state
     rows = np.array([70, 3, 41, 3])
     taken = state.take(rows)
-    alone = first.score(Pairs([question], [texts[row] for row in rows], np.zeros(4, np.int64)), None).state
+    alone = first.score(Pairs([question], [texts[row] for row in rows], np.zeros(4, np.int64)), None, NO_DEADLINE).state
     assert taken.encoded.ids.tolist() == alone.encoded.ids.tolist()
     torch.testing.assert_close(taken.hidden, alone.hidden, atol=1e-5, rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def four(encoder_folder):
+    """A cascade with an exit after each of its four layers."""
+    torch.manual_seed(2)
+    model = StagedRanker(load_encoder(encoder_folder), Shape((1, 2, 3, 4), max_length=48)).eval()
+    return model, PairTokenizer.load(encoder_folder, max_length=48, pad_id=model.pad_id)
+
+
+LENGTHS = st.lists(st.integers(0, 60), min_size=1, max_size=40)
+PLANS = st.lists(st.sampled_from([0, 0.1, 0.5, 0.9]), min_size=3, max_size=3)
+
+
+@given(LENGTHS, PLANS)
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whoever_leaves_the_others_score_at_every_exit_as_if_nobody_had(four, words, lengths, plan):
+    texts = [" ".join(words[i : i + length]) for i, length in enumerate(lengths)]
+    ranker = ranker_of(*four)
+    whole = {item.index: item.scores for item in ranker.rank(words[0], texts, drop=0)}
+    ranking = ranker.rank(words[0], texts, drop=plan)
+    assert sorted(item.index for item in ranking) == list(range(len(texts)))
+    for item in ranking:
+        assert item.scores == pytest.approx(whole[item.index][: len(item.scores)], abs=1e-5)
+
+
+def test_without_drops_every_exit_is_to_the_bit_the_model_cut_there(four, question, texts):
+    model, tokenizer = four
+    scores = {item.index: item.scores for item in ranker_of(model, tokenizer).rank(question, texts)}
+    for place, exit in enumerate(model.shape.exits):
+        alone = Ranker([TorchStage(model, tokenizer, first=0, exit=exit, last=True)]).rank(question, texts)
+        assert {item.index: item.raw_score for item in alone} == {i: own[place] for i, own in scores.items()}
+
+
+@pytest.mark.parametrize("head", ["mean", "first"])
+def test_operations_are_those_that_torch_counts(encoder_folders, head, question, texts):
+    """torch counts matrix products as they are run (a fused attention hides them); one pair alone has no padding."""
+    for name in ("bert", "distilbert"):
+        model = StagedRanker(load_encoder(encoder_folders[name]), Shape((2, 4), head, max_length=48)).eval()
+        tokenizer = PairTokenizer.load(encoder_folders[name], max_length=48, pad_id=model.pad_id)
+        ranker = ranker_of(model, tokenizer)
+        for text in texts[:3]:
+            with FlopCounterMode(display=False) as counted, sdpa_kernel(SDPBackend.MATH):
+                ranking = ranker.rank(question, [text])
+            assert ranking.flops == ranking.full_flops == counted.get_total_flops()
 
 
 def test_the_score_is_the_softmax_of_the_two_logits(cascade, question, texts):
     model, tokenizer = cascade
     encoded = tokenizer.encode([question], texts[:1], [0])
     with torch.inference_mode():
-        logits = model(*map(torch.from_numpy, encoded.padded([0], tokenizer.pad_id)))
+        logits = model(*map(torch.from_numpy, encoded.padded([0], tokenizer.pad_id)))[4]
     (score,) = ranker_of(model, tokenizer).score(question, texts[:1])
     assert score == pytest.approx(float(torch.softmax(logits, -1)[0, 1]), abs=1e-6)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cascada.ranking.executor import rows_of
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.stage import Floats, Pairs, Scored
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.words import words
 
 
@@ -54,11 +54,14 @@ class BM25Stage:
         self.k1 = k1
         self.b = b
 
-    def score(self, pairs: Pairs, state: Any) -> Scored:
+    def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
         scores = np.zeros(len(pairs), np.float32)
         for question, rows in zip(pairs.questions, rows_of(pairs.owner, len(pairs.questions)), strict=True):
             scores[rows] = self._score_group(question, [pairs.texts[row] for row in rows])
         return Scored(scores)
+
+    def flops(self, tokens: Ints) -> Ints:
+        return np.zeros_like(tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """x / (1 + x): not a probability of being right, only the same order between 0 and 1."""
@@ -79,4 +82,4 @@ class BM25Stage:
 def bm25_ranker(texts: Iterable[str] | None = None) -> Ranker:
     """BM25 as a ranker; with `texts`, rarity and average length are taken from them all."""
     background = None if texts is None else Background.of(Counter(words(text)) for text in texts)
-    return Ranker([BM25Stage(background)], full_layers=0)
+    return Ranker([BM25Stage(background)])

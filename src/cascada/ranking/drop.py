@@ -1,21 +1,40 @@
-"""How many candidates an exit removes."""
+"""How many candidates an exit removes: a share of the survivors, or all but so many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_FLOOR, Decimal
 from math import isfinite
+from typing import Literal
 
 import numpy as np
 
 from cascada.errors import CascadaError
 
-Drop = float | Decimal | Sequence[float | Decimal] | None
-"""One ratio for every exit, one for each exit but the last, or None for no drop at all."""
+Drop = float | Decimal | Sequence[float | Decimal] | Literal["fit"] | None
+"""One ratio for every exit, one for each exit but the last, `fit` for what meets a deadline (see `fit.py`), or None."""
+
+Keep = Sequence[int]
+"""For each exit but the last, how many candidates may stay."""
+
+Rule = Decimal | int
+"""What one exit does: a drop ratio, or the number of candidates it keeps."""
+
+Plan = tuple[Rule, ...]
+"""One rule for each exit but the last."""
 
 
-def drop_plan(drop: Drop, stages: int) -> tuple[Decimal, ...]:
-    """One ratio per exit but the last."""
+def plan_of(drop: Drop, keep: Keep | None, stages: int, *, otherwise: Plan | None = None) -> Plan:
+    """What a call asks for; `otherwise`, or no drops, if it asks for nothing."""
+    if drop is not None and keep is not None:
+        raise CascadaError("drop and keep were both given; an exit goes by one of them.")
+    if keep is not None:
+        return keep_plan(keep, stages)
+    return drop_plan(drop, stages) if drop is not None or otherwise is None else otherwise
+
+
+def drop_plan(drop: Drop, stages: int) -> Plan:
+    """One ratio per exit but the last; None drops nobody."""
     exits = stages - 1
     if drop is None:
         return (Decimal(0),) * exits
@@ -27,13 +46,28 @@ def drop_plan(drop: Drop, stages: int) -> tuple[Decimal, ...]:
     return plan
 
 
-def dropped(ratio: Decimal, survivors: int) -> int:
-    """floor(α·k), with α the decimal that was written: 0.29 of 100 is 29, which binary floats would make 28."""
-    return int((ratio * survivors).to_integral_value(ROUND_FLOOR))
+def keep_plan(keep: Keep, stages: int) -> Plan:
+    """One number of candidates to keep per exit but the last."""
+    plan = tuple(keep) if isinstance(keep, Iterable) and not isinstance(keep, Mapping) else ("",)
+    if any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1 for n in plan):
+        raise CascadaError(f"keep is {keep!r}; it must be a list of whole numbers from 1.")
+    if len(plan) != stages - 1:
+        raise CascadaError(f"keep has {len(plan)} numbers, but this ranker drops candidates at {stages - 1} exits.")
+    return tuple(int(number) for number in plan)
 
 
-def _ratio(value: float | Decimal) -> Decimal:
+def dropped(rule: Rule, survivors: int) -> int:
+    """How many of the survivors leave.
+
+    For a ratio α floor(α·k), with α the decimal that was written: 0.29 of 100 is 29, which binary floats would make 28.
+    """
+    if isinstance(rule, int):
+        return max(survivors - rule, 0)
+    return int((rule * survivors).to_integral_value(ROUND_FLOOR))
+
+
+def _ratio(value: object) -> Decimal:
     number = isinstance(value, (int, float, Decimal, np.floating)) and not isinstance(value, bool)
-    if not number or not isfinite(value) or not 0 <= value < 1:
+    if not number or not isfinite(value) or not 0 <= value < 1:  # type: ignore[arg-type, operator]
         raise CascadaError(f"drop is {value!r}; a drop ratio is a number from 0 to below 1.")
     return Decimal(str(value))

@@ -8,21 +8,38 @@ from pathlib import Path
 from cascada.errors import CascadaError, first_line, require
 from cascada.ranking.bm25 import bm25_ranker
 from cascada.ranking.folder import read_shape
-from cascada.ranking.ranker import Ranker
+from cascada.ranking.ranker import Ranker, in_a_row
 
 
 def load(model: str | Path | None = None) -> Ranker:
     """See `Ranker.load`."""
-    if model is None or model == "bm25":
+    if model is None:
         return bm25_ranker()
-    if isinstance(model, str) and model.startswith("cosine:"):
+    if not isinstance(model, (str, Path)) or not str(model):
+        raise CascadaError(f"The model is {model!r}; it must be the name of a folder, bm25 or cosine:FOLDER.")
+    rankers = [_load_one(name) for name in _names(str(model))]
+    return rankers[0] if len(rankers) == 1 else in_a_row(rankers)
+
+
+def _names(model: str) -> list[str]:
+    """`A+B` are two rankers in a row, unless there is a folder of that name."""
+    if Path(model.removeprefix("cosine:")).exists():
+        return [model]
+    names = model.split("+")
+    if not all(names):
+        raise CascadaError(f"The model is {model}; a name is missing beside a +, which puts rankers in a row.")
+    return names
+
+
+def _load_one(name: str) -> Ranker:
+    if name == "bm25":
+        return bm25_ranker()
+    if name.startswith("cosine:"):
         _require_torch()
         from cascada.ranking.engines.cosine import cosine_ranker
 
-        return cosine_ranker(model.removeprefix("cosine:"))
-    if not isinstance(model, (str, Path)) or not str(model):
-        raise CascadaError(f"The model is {model!r}; it must be the name of a folder, bm25 or cosine:FOLDER.")
-    folder = _folder(model)
+        return cosine_ranker(name.removeprefix("cosine:"))
+    folder = _folder(name)
     read_shape(folder)  # a wrong folder is told before torch is loaded
     _require_torch()
     from cascada.ranking.engines.pytorch import torch_ranker
@@ -30,14 +47,14 @@ def load(model: str | Path | None = None) -> Ranker:
     return torch_ranker(folder)
 
 
-def _folder(model: str | Path) -> Path:
+def _folder(model: str) -> Path:
     """The folder itself, or this machine's copy of a model on the hub, `organisation/name`, fetched if need be."""
-    if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", str(model)):
+    if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return Path(model)
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(str(model)))
+        return Path(snapshot_download(model))
     except (OSError, ValueError) as error:  # the hub's errors are of these kinds
         reason = first_line(error)
         raise CascadaError(

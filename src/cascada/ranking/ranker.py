@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from cascada.errors import CascadaError
-from cascada.ranking.drop import Drop, drop_plan
-from cascada.ranking.executor import Outcome, execute
-from cascada.ranking.result import Document, Item, Ranking
-from cascada.ranking.stage import Floats, Pairs, Stage
-
-PAIRS_AT_ONCE = 2048
-"""`rank_many` runs this many pairs together: enough to fill batches of like length, little enough to hold."""
+from cascada.ranking.drop import Drop, Keep, Plan, drop_plan, plan_of
+from cascada.ranking.executor import Outcome, Rules, execute
+from cascada.ranking.fit import Fit, Speeds
+from cascada.ranking.inputs import Asked, batches_of, checked, checked_top, deadline_of, text_of
+from cascada.ranking.result import Document, Item, Ranking, StageCost
+from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
 
 
 class Ranker:
     """Orders a question's candidates. Made by `Ranker.load`; safe to use from many threads."""
 
-    def __init__(self, stages: Sequence[Stage], *, full_layers: int) -> None:
+    def __init__(self, stages: Sequence[Stage], *, full: int | None = None, plan: Plan | None = None) -> None:
+        """`full` is how many of the stages, from the last one, are the model that costs are relative to; all of them
+        if not given. `plan` is what the exits drop when a call does not say; nothing if not given.
+        """
         self.stages = tuple(stages)
-        self.full_layers = full_layers
+        self.full = len(self.stages) if full is None else full
+        self.plan = plan or drop_plan(None, len(self.stages))
+        self._speeds = Speeds(len(self.stages))
+
+    @property
+    def exits(self) -> tuple[int, ...]:
+        """Where candidates may leave, the end included."""
+        return tuple(stage.exit for stage in self.stages)
 
     @staticmethod
     def load(model: str | Path | None = None) -> Ranker:
         """A ranker by name.
 
         `model` is a folder written by `cascada train`, such a folder's name on the hub (`organisation/name`), `bm25`,
-        or `cosine:FOLDER` for an encoder whose mean embeddings are compared. Without a name: BM25.
+        or `cosine:FOLDER` for an encoder whose mean embeddings are compared. `A+B` puts rankers in a row, each on what
+        the one before lets through. Without a name: BM25.
 
         >>> ranker = Ranker.load("bm25")
         >>> ranker.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].index
@@ -40,14 +50,27 @@ class Ranker:
         return load(model)
 
     def rank(
-        self, question: str, candidates: Sequence[Document], *, top: int | None = None, drop: Drop = None
+        self,
+        question: str,
+        candidates: Sequence[Document],
+        *,
+        top: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
     ) -> Ranking:
         """Order the candidates, best first; of equal scores the one given first stands first.
 
         Candidates are strings or mappings with a "text". `top` keeps the first few. `drop` is the share of the
-        surviving candidates that each exit removes, one number or one for each exit but the last.
+        surviving candidates that each exit removes, one number or one for each exit but the last; `keep` says instead
+        how many candidates may stay after each; without either the ranker's own plan holds. `drop=0` runs everyone to
+        the end. A ranking that is not done after `deadline_ms` stops and comes out as its last finished stage has it,
+        with `complete` False; the first stage always finishes. `drop="fit"` drops as few as it takes to be done by
+        then, as far as the time that stages take can be foretold.
         """
-        return next(self.rank_many([(question, candidates)], top=top, drop=drop))
+        group, top, deadline = checked((question, candidates)), checked_top(top), deadline_of(deadline_ms)
+        (outcome,) = self._run([group], self._rules(drop, keep, deadline), deadline)
+        return self._ranking(*group, outcome, top)
 
     def rank_many(
         self,
@@ -55,83 +78,76 @@ class Ranker:
         *,
         top: int | None = None,
         drop: Drop = None,
+        keep: Keep | None = None,
     ) -> Iterator[Ranking]:
         """`rank` for each (question, candidates), in order; small groups are computed together."""
-        if top is not None and (isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1):
-            raise CascadaError(f"top is {top!r}; it must be a whole number from 1.")
-        for batch in _batches(groups):
-            for (question, candidates), outcome in zip(batch, self._run(batch, drop), strict=True):
+        top, rules = checked_top(top), self._rules(drop, keep)
+        for batch in batches_of(groups):
+            for (question, candidates), outcome in zip(batch, self._run(batch, rules), strict=True):
                 yield self._ranking(question, candidates, outcome, top)
 
     def score(self, question: str, texts: Sequence[Document], *, drop: Drop = None) -> Floats:
         """The candidates' scores in [0, 1], in the order given."""
-        (outcome,) = self._run([_checked((question, texts))], drop)
+        (outcome,) = self._run([checked((question, texts))], self._rules(drop, None))
         return outcome.probability
 
-    def _run(self, batch: Sequence[_Group], drop: Drop) -> list[Outcome]:
+    def _rules(self, drop: Drop, keep: Keep | None, deadline: Deadline = NO_DEADLINE) -> Rules:
+        if not isinstance(drop, str) or keep is not None:
+            return plan_of(drop, keep, len(self.stages), otherwise=self.plan)
+        if drop != "fit":
+            raise CascadaError(f'drop is {drop!r}; it must be a number, a list of numbers, or "fit".')
+        if deadline is NO_DEADLINE:
+            raise CascadaError('drop="fit" chooses drops to meet deadline_ms, and none was given.')
+        return Fit(self.stages, self._speeds, deadline)
+
+    def _run(self, batch: Sequence[Asked], rules: Rules, deadline: Deadline = NO_DEADLINE) -> list[Outcome]:
         pairs = Pairs(
             questions=[question for question, _ in batch],
             texts=[text_of(candidate) for _, candidates in batch for candidate in candidates],
             owner=np.repeat(np.arange(len(batch)), [len(candidates) for _, candidates in batch]),
         )
-        return execute(self.stages, pairs, drop_plan(drop, len(self.stages)))
+        outcomes = execute(self.stages, pairs, rules, deadline)
+        self._speeds.learn(outcomes)
+        return outcomes
 
     def _ranking(self, question: str, candidates: Sequence[Document], outcome: Outcome, top: int | None) -> Ranking:
-        items = tuple(
-            Item(
-                text=text_of(candidates[index]),
-                score=float(outcome.probability[index]),
-                raw_score=float(outcome.raw[index]),
-                index=index,
-                exit=self.stages[outcome.stage[index]].exit,
-                truncated=bool(outcome.truncated[index]),
-                document=candidates[index],
-            )
-            for index in outcome.order[:top].tolist()
+        stages = self._costs(outcome)
+        layers_run = sum(stage.layers * cost.candidates for stage, cost in zip(self.stages, stages, strict=True))
+        all_layers = sum(stage.layers for stage in self.stages[-self.full :]) * len(candidates)
+        return Ranking(
+            question=question,
+            items=tuple(self._item(index, candidates[index], outcome) for index in outcome.order[:top].tolist()),
+            relative_cost=layers_run / all_layers if all_layers else 1.0,
+            stages=stages,
+            full_flops=int(outcome.full_flops[-self.full :].sum()),
+            complete=outcome.complete,
         )
-        cost = outcome.layers_run / (self.full_layers * len(candidates)) if self.full_layers else 1.0
-        return Ranking(question=question, items=items, relative_cost=cost)
+
+    def _item(self, index: int, candidate: Document, outcome: Outcome) -> Item:
+        stage = int(outcome.stage[index])
+        return Item(
+            text=text_of(candidate),
+            score=float(outcome.probability[index]),
+            raw_score=float(outcome.raw[index]),
+            index=index,
+            exit=self.stages[stage].exit,
+            scores=tuple(outcome.scores[: stage + 1, index].tolist()),
+            truncated=bool(outcome.truncated[index]),
+            document=candidate,
+        )
+
+    def _costs(self, outcome: Outcome) -> tuple[StageCost, ...]:
+        scored = np.isfinite(outcome.scores).sum(1)
+        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, strict=True)
+        return tuple(StageCost(stage.exit, int(n), int(flops), float(seconds)) for stage, n, flops, seconds in rows)
 
 
-_Group = tuple[str, Sequence[Document]]
+def in_a_row(rankers: Sequence[Ranker]) -> Ranker:
+    """Independent rankers one after another, each on what the one before let through: the sequential ranker.
 
-
-def text_of(candidate: Document) -> str:
-    """The text of a candidate, which is a string or has one under "text"."""
-    text = candidate.get("text") if isinstance(candidate, Mapping) else candidate
-    if not isinstance(text, str):
-        where = 'a mapping whose "text" is ' if isinstance(candidate, Mapping) else ""
-        found = type(text).__name__
-        raise CascadaError(f'A candidate is {where}{found}; it must be a string or have one under "text".')
-    return text
-
-
-def _batches(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
-    """Groups put together until they hold `PAIRS_AT_ONCE` pairs; each is checked on the way."""
-    batch: list[_Group] = []
-    held = 0
-    for group in groups:
-        batch.append(_checked(group))
-        held += len(batch[-1][1])
-        if held >= PAIRS_AT_ONCE:
-            yield batch
-            batch, held = [], 0
-    if batch:
-        yield batch
-
-
-def _checked(group: _Group) -> _Group:
-    """The group with its candidates as they are now: a list may be changed before its ranking is asked for."""
-    try:
-        question, candidates = group
-    except (TypeError, ValueError):
-        raise CascadaError(f"A group is {type(group).__name__}; it must be a question with its candidates.") from None
-    if not isinstance(question, str):
-        raise CascadaError(f"The question is {type(question).__name__}; it must be a string.")
-    if not question.strip():
-        raise CascadaError("The question is empty.")
-    if isinstance(candidates, (str, bytes, Mapping)) or not isinstance(candidates, Sequence):
-        raise CascadaError(f"The candidates are {type(candidates).__name__}; they must be a list of strings.")
-    if not candidates:
-        raise CascadaError("There are no candidates to rank.")
-    return question, tuple(candidates)
+    Costs are relative to the last one alone. Each drops by its own plan inside, and nothing between one and the next
+    unless a call says so.
+    """
+    nothing = drop_plan(0, 2)
+    plan = tuple(rule for ranker in rankers for rule in (*ranker.plan, *nothing))[:-1]
+    return Ranker([stage for ranker in rankers for stage in ranker.stages], full=rankers[-1].full, plan=plan)

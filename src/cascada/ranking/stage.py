@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -30,7 +31,10 @@ class Pairs:
 
 
 class State(Protocol):
-    """What a stage hands on, one row per pair; only the survivors' rows reach the next stage."""
+    """What a stage hands on, one row per pair; only the survivors' rows reach the next stage.
+
+    The last stage of a ranker hands on nothing: another ranker may stand behind it.
+    """
 
     def take(self, rows: Ints) -> State: ...
 
@@ -42,6 +46,35 @@ class Scored:
     scores: Floats  # (pairs,): raw scores, higher is better
     state: State | None = None
     truncated: Bools | None = None  # (pairs,): the text did not fit; None where a stage has no limit
+    tokens: Ints | None = None  # (pairs,): tokens read; None where a stage does not count them
+
+
+class OutOfTime(Exception):
+    """A stage was stopped by the deadline; it has no scores to show."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment of `time.perf_counter`."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.perf_counter() + seconds)
+
+    @property
+    def left(self) -> float:
+        """Seconds until then; below zero when it has passed."""
+        return self.at - time.perf_counter()
+
+    def check(self) -> None:
+        """Called before each stage, and by a stage before each of its batches."""
+        if self.left < 0:
+            raise OutOfTime
+
+
+NO_DEADLINE = Deadline(float("inf"))
 
 
 class Stage(Protocol):
@@ -54,8 +87,15 @@ class Stage(Protocol):
     exit: int
     layers: int
 
-    def score(self, pairs: Pairs, state: Any) -> Scored:
-        """Score every pair, going on from what the stage before handed on (None for the first stage)."""
+    def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
+        """Score every pair, going on from what the stage before handed on (None for the first stage).
+
+        Raises OutOfTime if the deadline passes before all are scored.
+        """
+        ...
+
+    def flops(self, tokens: Ints) -> Ints:
+        """Floating-point operations for each of the pairs, given how many tokens each has."""
         ...
 
     def probability(self, scores: Floats) -> Floats:

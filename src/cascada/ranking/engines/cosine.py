@@ -15,7 +15,7 @@ from cascada.models.heads import mean_of_tokens
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.engines.pytorch import TOKEN_BUDGET
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.stage import Floats, Pairs, Scored
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer
 
 
@@ -29,21 +29,26 @@ class CosineStage:
         self.encoder = encoder.eval()
         self.tokenizer = tokenizer
 
-    def score(self, pairs: Pairs, state: Any) -> Scored:
-        asked = self.embed(self.tokenizer.encode_alone(pairs.questions))
+    def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
+        asked = self.embed(self.tokenizer.encode_alone(pairs.questions), deadline)
         encoded = self.tokenizer.encode_alone(pairs.texts)
-        scores = (asked[pairs.owner] * self.embed(encoded)).sum(1)
+        scores = (asked[pairs.owner] * self.embed(encoded, deadline)).sum(1)
         return Scored(scores.astype(np.float32), truncated=encoded.truncated)
+
+    def flops(self, tokens: Ints) -> Ints:
+        """Not counted: its texts may be embedded long before they are ranked."""
+        return np.zeros_like(tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """(1 + cosine) / 2: the same order between 0 and 1, not a probability of being right."""
         return ((1 + np.clip(scores, -1, 1)) / 2).astype(np.float32)
 
-    def embed(self, encoded: EncodedPairs) -> NDArray[np.float32]:
+    def embed(self, encoded: EncodedPairs, deadline: Deadline) -> NDArray[np.float32]:
         """Unit vectors, (texts, hidden)."""
         vectors = np.zeros((len(encoded), self.encoder.hidden_size), np.float32)
         with torch.inference_mode():
             for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
+                deadline.check()
                 ids, mask, types = map(torch.from_numpy, encoded.padded(rows, self.tokenizer.pad_id))
                 states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth)
                 mean = mean_of_tokens(states, mask)
@@ -58,4 +63,4 @@ def cosine_ranker(folder: str) -> Ranker:
     encoder = load_encoder(folder)
     pad_id = int(encoder.config.pad_token_id or 0)
     tokenizer = PairTokenizer.load(Path(folder), max_length=min(256, encoder.longest), pad_id=pad_id)
-    return Ranker([CosineStage(encoder, tokenizer)], full_layers=0)
+    return Ranker([CosineStage(encoder, tokenizer)])

@@ -12,8 +12,9 @@ from torch import Tensor
 from cascada.models.checkpoint import load
 from cascada.models.staged import StagedRanker
 from cascada.ranking.batches import shortest_first
+from cascada.ranking.cost import Arithmetic
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.stage import Floats, Ints, Pairs, Scored
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer
 
 TOKEN_BUDGET = 1024
@@ -41,20 +42,25 @@ class TorchStage:
         self.exit = exit
         self.layers = exit - first
         self._last = last
+        self._arithmetic = Arithmetic(model.encoder.hidden_size, model.encoder.feed_forward_size, model.shape.head)
 
-    def score(self, pairs: Pairs, state: TorchState | None) -> Scored:
+    def score(self, pairs: Pairs, state: TorchState | None, deadline: Deadline) -> Scored:
         encoded = state.encoded if state else self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
         scores = np.zeros(len(pairs), np.float32)
         hidden = None if self._last else torch.empty(len(encoded.ids), self.model.encoder.hidden_size)
         with torch.inference_mode():
             for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
+                deadline.check()
                 states, mask = self._run(encoded, state, rows)
                 logits = self.model.score(states, mask, self.exit)  # (rows, 2)
                 scores[rows] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
                 if hidden is not None:
                     hidden[torch.from_numpy(encoded.places(rows))] = states[mask].cpu()
         handed_on = None if hidden is None else TorchState(encoded, hidden)
-        return Scored(scores, handed_on, encoded.truncated)
+        return Scored(scores, handed_on, encoded.truncated, encoded.lengths)
+
+    def flops(self, tokens: Ints) -> Ints:
+        return self._arithmetic.stage(self.layers, tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
@@ -84,7 +90,7 @@ def ranker_of(model: StagedRanker, tokenizer: PairTokenizer) -> Ranker:
         TorchStage(model, tokenizer, first=first, exit=exit, last=exit == exits[-1])
         for first, exit in zip((0, *exits), exits, strict=False)
     ]
-    return Ranker(stages, full_layers=exits[-1])
+    return Ranker(stages)
 
 
 def torch_ranker(folder: Path) -> Ranker:

@@ -56,7 +56,7 @@ class TableStage:
         return self.layers * tokens**2 + 1
 
     def probability(self, scores):
-        return (1 / (1 + np.exp(-scores))).astype(np.float32)
+        return (0.5 + 0.5 * np.tanh(scores.astype(float) / 2)).astype(np.float32)  # a sigmoid that cannot overflow
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,100 @@
+"""Quality against cost, in the manner of the Cascade Transformer's Figure 2: a dot for every setting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cascada.errors import CascadaError, require
+from cascada.metrics.measures import DEFAULT_MEASURES
+from cascada.ranking.tuning.front import front
+from cascada.ranking.tuning.replay import COST
+from cascada.ranking.tuning.tune import Tuning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, CHOSEN = "#222222", "#d62728"
+
+
+def draw(tuning: Tuning, path: Path, title: str) -> None:
+    """A picture with one panel for each measure; the ending of `path` says the format."""
+    require("matplotlib", "eval", "drawing")
+    from matplotlib.figure import Figure
+
+    measures = list(dict.fromkeys((tuning.measure, *DEFAULT_MEASURES)))[:4]
+    figure = Figure(figsize=(11, 8.5), layout="constrained")
+    figure.suptitle(title, fontsize=13)
+    panels = figure.subplots(2, 2, sharex=True).flat
+    for panel, measure in zip(panels, measures, strict=True):
+        _panel(panel, tuning, measure)
+    _legend(figure, figure.axes[0])
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise CascadaError(f"{path} cannot be drawn: {' '.join(str(error).split())}.") from error
+
+
+def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
+    cost, value = tuning.settings.columns[COST], 100 * tuning.settings.columns[measure]
+    _dots(panel, tuning, measure)
+    best = front(tuning.settings, measure)
+    panel.plot(cost[best], value[best], color=INK, linewidth=1.3, drawstyle="steps-post", label="front", zorder=3)
+    panel.axhline(100 * tuning.full[measure], color=INK, linestyle=":", linewidth=1, label="full model")
+    _single_exits(panel, tuning, measure)
+    chosen = tuning.chosen.figures
+    where = (chosen[COST], 100 * chosen[measure])
+    panel.plot(*where, "*", color=CHOSEN, markersize=17, markeredgecolor="white", label="chosen", zorder=5)
+    panel.set_title(measure, loc="left", fontsize=11, fontweight="bold")
+    panel.grid(alpha=0.25)
+    panel.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    panel.xaxis.set_tick_params(labelbottom=True)
+    panel.set_xlabel("relative cost")
+    panel.margins(y=0.1)
+
+
+def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
+    """Coloured by what the first exit drops: most of the cost hangs on it."""
+    from matplotlib import colormaps
+
+    first = [float(plan[0]) for plan in tuning.settings.plans]
+    shades = sorted(set(first))
+    colours = colormaps["viridis_r"](np.linspace(0.08, 0.92, len(shades)))
+    for shade, colour in zip(shades, colours, strict=True):
+        rows = np.flatnonzero(np.array(first) == shade)
+        panel.plot(
+            tuning.settings.columns[COST][rows],
+            100 * tuning.settings.columns[measure][rows],
+            ".",
+            color=colour,
+            markersize=4,
+            alpha=0.45,
+            label=f"exit {next(iter(tuning.single))} drops {shade:g}",
+        )
+
+
+def _single_exits(panel: Axes, tuning: Tuning, measure: str) -> None:
+    """Where everyone would stop: the same model with fewer layers. Those far below the settings are left out."""
+    value = tuning.settings.columns[measure]
+    lowest = value.min() - 0.6 * max(tuning.full[measure] - value.min(), 0.01)
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+    for exit, row in tuning.single.items():
+        if row[measure] >= lowest:
+            where = (row[COST], 100 * row[measure])
+            label = "all stop at exit …"
+            panel.plot(*where, "D", color="white", markeredgecolor=INK, markersize=6, label=label, zorder=4)
+            panel.annotate(
+                str(exit), where, (0, -15), textcoords="offset points", ha="center", fontsize=9, bbox=box, zorder=6
+            )
+
+
+def _legend(figure: Figure, panel: Axes) -> None:
+    handles, labels = panel.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    legend = figure.legend(list(once.values()), list(once), loc="outside lower center", ncols=4, frameon=False)
+    for handle, label in zip(legend.legend_handles, once, strict=True):
+        if handle and "drops" in label:
+            handle.set(alpha=1, markersize=9)

@@ -1,0 +1,90 @@
+"""A tuning in a terminal: the front as a table, then the choice and what it is based on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from rich.console import RenderableType
+from rich.table import Table
+
+from cascada.ranking.drop import Plan
+from cascada.ranking.tuning.replay import COST
+from cascada.ranking.tuning.tune import Choice, Row, Tuning
+
+ROWS = 16
+"""Of a longer front so many rows are shown; --json has them all."""
+
+
+def report(tuning: Tuning) -> Iterator[RenderableType]:
+    """What to print, part by part."""
+    exits = " ".join(map(str, tuning.single))
+    settings = tuning.settings
+    yield f"{settings.questions:,} questions, exits {exits}, {len(settings.plans):,} settings"
+    yield ""
+    yield _front(tuning)
+    if len(tuning.front) > ROWS:
+        yield f" {ROWS} of the {len(tuning.front)} settings on the front; --json has them all"
+    yield ""
+    choice = tuning.chosen
+    kind = "keep" if any(isinstance(rule, int) for rule in choice.plan) else "drop"
+    yield f"Chosen: {kind} {_shown(choice.plan)}, {choice.how}."
+    yield _halves(choice)
+    yield _promise(tuning)
+
+
+def _front(tuning: Tuning) -> Table:
+    settings = tuning.settings
+    table = _table(f"drop after {' '.join(map(str, list(tuning.single)[:-1]))}", tuning.full)
+    for place in _thinned(tuning.front):
+        chosen = settings.plans[place] == tuning.chosen.plan
+        style = "bold green" if chosen else ""
+        table.add_row(_shown(settings.plans[place]), *_cells(settings.row(place)), style=style)
+    table.add_section()
+    for exit, row in tuning.single.items():
+        table.add_row("full model" if row is tuning.full else f"all stop at {exit}", *_cells(row), style="dim")
+    return table
+
+
+def _halves(choice: Choice) -> Table:
+    table = _table("", choice.figures, "questions")
+    for name, half in (("chosen on", choice.chosen_on), ("checked on", choice.checked_on)):
+        table.add_row(name, str(half.questions), *_cells(half.chosen))
+        table.add_row("  full model", "", *_cells(half.full), style="dim")
+    return table
+
+
+def _promise(tuning: Tuning) -> str:
+    """What may be expected, from the questions that had no part in the choice."""
+    choice, measure = tuning.chosen, tuning.measure
+    if choice.certificate:
+        return str(choice.certificate)
+    half = choice.checked_on
+    lost = 1 - half.chosen[measure] / half.full[measure] if half.full[measure] else 0.0
+    change = f"loses {100 * lost:.1f} % of" if lost >= 0 else f"gains {-100 * lost:.1f} % of"
+    cost = 100 * half.chosen[COST]
+    where = f"on the {half.questions} questions that it was not chosen on"
+    return f"What to expect: {where} it {change} the full model's {measure}, at {cost:.0f} % of its cost."
+
+
+def _table(first: str, row: Row, *more: str) -> Table:
+    table = Table(box=None, padding=(0, 1))
+    table.add_column(first, no_wrap=True)
+    for name in (*more, *("cost" if name == COST else name for name in row)):
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _cells(row: Row) -> list[str]:
+    return [f"{value:.3f}" if name == COST else f"{value:.4f}" for name, value in row.items()]
+
+
+def _shown(plan: Plan) -> str:
+    return " ".join(f"{rule:d}" if isinstance(rule, int) else f"{float(rule):g}" for rule in plan)
+
+
+def _thinned(front: tuple[int, ...]) -> list[int]:
+    """At most `ROWS` of them, both ends included."""
+    if len(front) <= ROWS:
+        return list(front)
+    return [front[place] for place in np.linspace(0, len(front) - 1, ROWS).round().astype(int)]

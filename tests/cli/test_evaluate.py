@@ -53,6 +53,7 @@ def test_numbers_are_those_of_the_ranking(tiny: Path) -> None:
         "nDCG@10": pytest.approx(0.8154648767857288),
         "questions": 2,
         "seconds": 0,
+        "relative_cost": 1.0,
     }
 
 
@@ -65,7 +66,7 @@ def test_the_run_that_is_written_gives_the_same_numbers(tmp_path: Path) -> None:
     path = tmp_path / "bm25.trec"
     first = as_json("bm25", EXAMPLES, "--run", path)
     again = as_json(path, EXAMPLES)
-    del first["seconds"], again["seconds"]
+    del first["seconds"], again["seconds"], first["relative_cost"]
     assert first == again
     assert evaluate(read_run(path), qrels(load(str(EXAMPLES), mode="clean"))).mean["MAP"] == first["MAP"]
 
@@ -95,6 +96,14 @@ def test_a_trained_ranker_is_measured(ranker_folder: Path, tiny: Path) -> None:
     assert as_json(ranker_folder, tiny)["questions"] == 2
 
 
+def test_the_cost_of_a_cascade_is_the_mean_over_the_questions(cascade_folder: Path, tiny: Path) -> None:
+    found = as_json(cascade_folder, tiny, "--keep", "1")
+    assert found["relative_cost"] == (2 * 2 + 2 * 1) / (4 * 2)
+    assert 0.5 < found["flops_share"] < 1
+    assert as_json(cascade_folder, tiny)["flops_share"] == as_json(cascade_folder, tiny)["relative_cost"] == 1
+    assert "cost relative to running everyone to the end: 0.750" in run(cascade_folder, tiny, "--drop", "0.5")
+
+
 def test_cosine_ranking_by_an_encoder(encoder_folder: Path, tiny: Path) -> None:
     assert as_json(f"cosine:{encoder_folder}", tiny)["questions"] == 2
 
@@ -119,6 +128,10 @@ def test_the_table_names_model_data_and_questions(tiny: Path) -> None:
         (["bm25", EXAMPLES, "--mode", "cleen"], "cleen"),
         (["bm25", EXAMPLES, "--measures", "MAPP"], "MAPP"),
         (["bm25", EXAMPLES, "--drop", "much"], "much"),
+        (["bm25", EXAMPLES, "--drop", "fit"], "deadline"),
+        (["bm25", EXAMPLES, "--keep", "many"], "--keep many"),
+        (["bm25", EXAMPLES, "--keep", "3"], "keep has 1 numbers"),
+        (["bm25", EXAMPLES, "--keep", "3", "--drop", "0.1"], "both given"),
         (["cosine:nowhere", EXAMPLES], "nowhere"),
     ],
 )

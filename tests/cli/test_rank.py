@@ -43,8 +43,11 @@ def file(tmp_path):
 
 
 def ranked(done):
+    """What was printed, without how long it took."""
     assert (done.code, done.error) == (0, "")
-    return json.loads(done.out)
+    found = json.loads(done.out)
+    assert all(stage.pop("seconds") > 0 or not stage["candidates"] for stage in found["stages"])
+    return found
 
 
 def assert_refused(done, *sentences):
@@ -131,6 +134,40 @@ def test_without_json_the_ranking_is_a_table(cascada, file):
     assert lines[-3][2:] == ["1", *TEXTS[1].split()]
 
 
+def test_json_tells_what_each_exit_did(cascada, file, cascade_folder):
+    found = ranked(cascada("rank", QUESTION, file, "--model", cascade_folder, "--keep", "1", "--json"))
+    assert [(stage["exit"], stage["candidates"]) for stage in found["stages"]] == [(2, 3), (4, 1)]
+    assert [len(item["scores"]) for item in found["items"]] == [2, 1, 1]
+    assert [item["scores"][-1] for item in found["items"]] == [item["raw_score"] for item in found["items"]]
+    assert found["flops"] == sum(stage["flops"] for stage in found["stages"]) < found["full_flops"]
+
+
+def test_explain_draws_who_fell_where(cascada, file, cascade_folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    done = cascada("rank", QUESTION, file, "--model", cascade_folder, "--keep", "1", "--explain")
+    assert (done.code, done.error) == (0, "")
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert lines[1].startswith("3 candidates · relative cost 0.667 · ")
+    assert ["layer 2" in line and "2 dropped" in line for line in lines].count(True) == 1
+    assert ["✗" in line for line in lines[-3:]] == [False, True, True]
+
+
+def test_explain_sums_long_tails_up_unless_all_are_asked_for(cascada, tmp_path):
+    (tmp_path / "many").write_text("\n".join(f"text {number}" for number in range(50)))
+    short = cascada("rank", QUESTION, tmp_path / "many", "--explain").out
+    assert "… 40 more stayed to the end" in short
+    assert "more" not in cascada("rank", QUESTION, tmp_path / "many", "--explain", "--all").out
+    assert "… 20 more" in cascada("rank", QUESTION, tmp_path / "many", "--explain", "--top", "30").out
+
+
+def test_a_deadline_gives_a_complete_order(cascada, file, cascade_folder):
+    asked = ("rank", QUESTION, file, "--model", cascade_folder, "--json")
+    found = ranked(cascada(*asked, "--deadline-ms", "0.001"))
+    assert (len(found["items"]), found["complete"]) == (3, False)
+    found = ranked(cascada(*asked, "--deadline-ms", "60000", "--drop", "fit"))
+    assert (found["relative_cost"], found["complete"]) == (1.0, True)
+
+
 # A user's mistakes
 
 
@@ -180,6 +217,21 @@ def test_an_empty_question(cascada, file, question):
 @pytest.mark.parametrize("drop", ["1", "-0.1", "much", "0.3,0.3", "nan", ""])
 def test_drops_that_are_none(cascada, file, cascade_folder, drop):
     assert_refused(cascada("rank", QUESTION, file, "--model", cascade_folder, f"--drop={drop}"), "drop")
+
+
+@pytest.mark.parametrize("keep", ["0", "-1", "some", "3,2", "1.5", ""])
+def test_numbers_to_keep_that_are_none(cascada, file, cascade_folder, keep):
+    assert_refused(cascada("rank", QUESTION, file, "--model", cascade_folder, f"--keep={keep}"), "keep")
+
+
+@pytest.mark.parametrize("deadline", ["0", "-5", "nan"])
+def test_deadlines_that_are_none(cascada, file, deadline):
+    assert_refused(cascada("rank", QUESTION, file, f"--deadline-ms={deadline}"), "deadline_ms is", "above 0")
+
+
+def test_settings_that_do_not_go_together(cascada, file):
+    assert_refused(cascada("rank", QUESTION, file, "--drop", "fit"), "deadline_ms, and none was given")
+    assert_refused(cascada("rank", QUESTION, file, "--drop", "0.3", "--keep", "2"), "drop and keep were both given")
 
 
 def test_a_setting_that_is_out_of_range_is_named(cascada, file):

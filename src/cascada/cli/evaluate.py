@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Root, Source, ratios
+from cascada.cli.options import AsJson, Drop, Keep, Root, Source, ratios, whole_numbers
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.data import Group, Run
     from cascada.metrics import Comparison, Evaluation
+    from cascada.ranking import Ranking
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A trained ranker's folder, bm25, cosine:FOLDER, or a TREC run file.")],
+    model: Annotated[
+        str, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, two of them as A+B, or a run file.")
+    ],
     data: Source,
     root: Root = None,
     split: Annotated[str | None, typer.Option(help="train, dev, test …; test if not given.")] = None,
@@ -26,6 +30,7 @@ def evaluate(
         str, typer.Option(help="clean leaves out questions whose candidates are all wrong or all right; or raw, …")
     ] = "clean",
     drop: Drop = None,
+    keep: Keep = None,
     measures: Annotated[str, typer.Option(help="What to measure, with commas: MAP,MRR,P@1,nDCG@10,R@5.")] = "",
     run: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
     against: Annotated[Path | None, typer.Option(help="Another TREC run: is the difference significant?")] = None,
@@ -49,26 +54,27 @@ def evaluate(
     if run and not run.resolve().parent.is_dir():
         raise CascadaError(f"--run {run}: there is no folder {run.parent}.")
     started = time.perf_counter()
-    ranked = _ranked(model, groups, drop)
+    ranked, costs = _ranked(model, groups, drop, keep)
     seconds = time.perf_counter() - started
     result = measure(ranked, qrels(groups), names)
     if run:
         write_run(ranked, run)
     compared = {name: compare(result, other, name) for name in result.mean} if other else {}
     if as_json:
-        typer.echo(json.dumps(_as_dict(result, compared, seconds)))
+        typer.echo(json.dumps(_as_dict(result, compared, seconds) | costs))
     else:
         _print(model, f"{data}{f' {split}' if split else ''} ({mode})", result, compared, against)
+        _print_costs(costs)
 
 
-def _ranked(model: str, groups: list[Group], drop: str | None) -> Run:
-    """A run: read from a file, or made by ranking every group."""
+def _ranked(model: str, groups: list[Group], drop: str | None, keep: str | None) -> tuple[Run, dict[str, float]]:
+    """A run, read from a file or made by ranking every group, and what the ranking cost."""
     from cascada.data import read_run
 
     if Path(model).is_file():
-        if drop:
-            raise CascadaError("--drop belongs to a ranker; a run file is measured as it is.")
-        return read_run(model)
+        if drop or keep:
+            raise CascadaError("--drop and --keep belong to a ranker; a run file is measured as it is.")
+        return read_run(model), {}
     from cascada.cli.progress import progress
     from cascada.ranking import Ranker
     from cascada.ranking.bm25 import bm25_ranker
@@ -77,8 +83,31 @@ def _ranked(model: str, groups: list[Group], drop: str | None) -> Run:
     # BM25 knows how rare a word is from all the candidates at hand, as a search engine does from its index.
     texts = (text for group in groups for text in group.texts)
     ranker = bm25_ranker(texts) if model == "bm25" else Ranker.load(model)
+    spent = Costs()
+    drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
-        return run_of(ranker, groups, drop=ratios(drop), each=lambda ranking: advance(len(ranking)))
+        run = run_of(ranker, groups, drop=drops, keep=counts, each=lambda one: advance(spent.add(one)))
+    return run, spent.means()
+
+
+class Costs:
+    """What rankings cost relative to running every candidate to the end, question by question."""
+
+    def __init__(self) -> None:
+        self.layers: list[float] = []
+        self.operations: list[float] = []
+
+    def add(self, ranking: Ranking) -> int:
+        """Take note of a ranking; how many candidates it has."""
+        self.layers.append(ranking.relative_cost)
+        if ranking.full_flops:
+            self.operations.append(ranking.flops / ranking.full_flops)
+        return len(ranking)
+
+    def means(self) -> dict[str, float]:
+        """Over the questions; operations only if the ranker counts them."""
+        means = {"relative_cost": fmean(self.layers)} if self.layers else {}
+        return means | ({"flops_share": fmean(self.operations)} if self.operations else {})
 
 
 def _as_dict(result: Evaluation, compared: dict[str, Comparison], seconds: float) -> dict[str, Any]:
@@ -111,3 +140,9 @@ def _print(model: str, data: str, result: Evaluation, compared: dict[str, Compar
     console = Console()
     console.print(f"{model} on {data}, {result.questions} questions", soft_wrap=True, highlight=False, markup=False)
     console.print(table)
+
+
+def _print_costs(costs: dict[str, float]) -> None:
+    if "flops_share" in costs:  # a ranker without layers has nothing to be relative to
+        layers, operations = costs["relative_cost"], costs["flops_share"]
+        typer.echo(f" cost relative to running everyone to the end: {layers:.3f} (operations {operations:.3f})")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import cascada
-from cascada.cli import data, doctor, evaluate, rank, train
+from cascada.cli import cost, cut, data, doctor, evaluate, rank, train
 from cascada.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
@@ -25,6 +25,8 @@ app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
+app.command("cost")(cost.cost)
+app.command("cut")(cut.cut)
 app.command("doctor")(doctor.doctor)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,15 +13,28 @@ Source = Annotated[str, typer.Argument(help="A known name (with --root), a file,
 Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
 Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Drop = Annotated[str | None, typer.Option(help="Drop ratio at every exit, or one for each: 0.3 or 0.3,0.4.")]
+Drop = Annotated[
+    str | None, typer.Option(help="Drop ratio at every exit, or one for each but the last: 0.3 or 0.3,0.4.")
+]
+Keep = Annotated[str | None, typer.Option(help="Instead of --drop: how many stay after each exit but the last: 64,32.")]
 
 
-def ratios(option: str | None) -> float | list[float] | None:
-    """`0.3` or `0.3,0.4` as numbers."""
-    if option is None:
-        return None
+def ratios(option: str | None) -> float | list[float] | Literal["fit"] | None:
+    """`0.3` or `0.3,0.4` as numbers; `fit` is for the ranker to understand."""
+    if option is None or option == "fit":
+        return option  # type: ignore[return-value]
     try:
         numbers = [float(part) for part in option.split(",")]
     except ValueError:
         raise CascadaError(f"--drop {option}: expected a number or numbers with commas, such as 0.3,0.4.") from None
     return numbers if len(numbers) > 1 else numbers[0]
+
+
+def whole_numbers(option: str | None, name: str) -> list[int] | None:
+    """`64,32` as numbers."""
+    if option is None:
+        return None
+    try:
+        return [int(part) for part in option.split(",")]
+    except ValueError:
+        raise CascadaError(f"{name} {option}: expected whole numbers with commas, such as 64,32.") from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, ratios
+from cascada.cli.options import AsJson, Drop, Keep, ratios, whole_numbers
 from cascada.errors import CascadaError, DataError
 
 
@@ -18,22 +18,36 @@ def rank(
     file: Annotated[
         Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="A trained ranker's folder, bm25, or cosine:FOLDER.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
+    ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
     drop: Drop = None,
+    keep: Keep = None,
+    deadline_ms: Annotated[
+        float | None, typer.Option(help="Stop after so many milliseconds; --drop fit drops what it takes to be done.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show who left at which exit, with the scores.")] = False,
+    everyone: Annotated[
+        bool, typer.Option("--all", help="With --explain: show everyone, not long tails summed up.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank candidate sentences by how well they answer the question."""
     from cascada.ranking import Ranker
 
+    drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     candidates = read_candidates(file)
-    ranking = Ranker.load(model).rank(question, candidates, top=top, drop=ratios(drop))
+    ranker = Ranker.load(model)
+    ranking = ranker.rank(question, candidates, top=top, drop=drops, keep=counts, deadline_ms=deadline_ms)
     if as_json:
         print(json.dumps(ranking.to_dict()))
-    else:
-        from rich.console import Console
+        return
+    from rich.console import Console
 
-        Console().print(ranking)
+    from cascada.ranking.explain import Explanation
+
+    Console().print(Explanation(ranking, everyone=everyone or top is not None) if explain else ranking)
 
 
 def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:

@@ -1,0 +1,126 @@
+"""A ranking drawn for the terminal: who fell at which exit, and with which scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.bar import Bar
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from cascada.ranking.result import Item, Ranking, StageCost, on_one_line
+
+FIRST = 10
+"""Of those that stayed to the end so many are shown, and of those that left earlier `FALLEN` for each exit."""
+FALLEN = 3
+
+SCORE, TEXT = 7, 24
+"""Columns of the terminal that a score takes, and that a text should have at least."""
+
+
+class Explanation:
+    """Prints with rich. Long tails are summed up unless `everyone` is asked for."""
+
+    def __init__(self, ranking: Ranking, *, everyone: bool = False) -> None:
+        self.ranking = ranking
+        self.everyone = everyone
+        self.ran = [stage for stage in ranking.stages if stage.candidates]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(on_one_line(self.ranking.question), style="bold")
+        yield Text(self._summary(), style="dim")
+        yield Text()
+        yield self._stages()
+        yield Text()
+        yield self._candidates(options.max_width)
+
+    def _summary(self) -> str:
+        ranking = self.ranking
+        parts = [_counted(self.ran[0].candidates, "candidate"), f"relative cost {ranking.relative_cost:.3f}"]
+        if ranking.full_flops:
+            parts.append(f"{ranking.flops / 1e9:.2f} of {ranking.full_flops / 1e9:.2f} GFLOPs")
+        parts.append(f"{ranking.seconds:.3f} s")
+        return " · ".join(parts)
+
+    def _stages(self) -> Table:
+        """A bar for each exit: how many came to it, how many it dropped."""
+        table = Table.grid(padding=(0, 2))
+        for _ in ("exit", "bar"):
+            table.add_column(no_wrap=True)
+        for _ in ("in", "dropped", "seconds"):
+            table.add_column(justify="right", no_wrap=True)
+        for stage, following in zip(self.ran, [*self.ran[1:], None], strict=True):
+            bar = Bar(self.ran[0].candidates, 0, stage.candidates, width=24, color="cyan")
+            out = f"{stage.candidates - following.candidates} dropped" if following else ""
+            table.add_row(_name(stage), bar, f"{stage.candidates} in", out, f"{stage.seconds:.3f} s")
+        if not self.ranking.complete:
+            stopped = self.ranking.stages[len(self.ran)]
+            table.add_row(_name(stopped), Text("stopped by the deadline", style="yellow"))
+        return table
+
+    def _candidates(self, width: int) -> Table:
+        """A row for each candidate in the final order, with its score at every exit it came to."""
+        number = len(str(self.ran[0].candidates))
+        room = width - 2 * (number + 1)  # for scores and text
+        fit = min(len(self.ran), max(1, (room - TEXT) // (SCORE + 1)))
+        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
+        table.add_column("", justify="right", width=number)
+        for stage in self.ran[-fit:]:
+            table.add_column((f"at {stage.exit}" if stage.exit else "start").rjust(SCORE - 1), width=SCORE)
+        table.add_column("#", justify="right", width=number)
+        left_out = f"(the last {fit} of {len(self.ran)} exits)" if fit < len(self.ran) else ""
+        table.add_column(left_out, no_wrap=True, width=max(1, room - fit * (SCORE + 1)))
+        for row in self._rows(fit):
+            table.add_row(*row)
+        return table
+
+    def _rows(self, fit: int) -> Iterator[list[Text]]:
+        for came_to, group in groupby(enumerate(self.ranking, 1), key=lambda row: len(row[1].scores)):
+            rows = list(group)
+            shown = rows[: self._most(len(rows), fell=came_to < len(self.ran))]
+            yield from (self._row(place, item, fit) for place, item in shown)
+            if len(shown) < len(rows):
+                yield self._rest(fit, len(rows) - len(shown), came_to)
+        if len(self.ranking) < self.ran[0].candidates:
+            yield self._rest(fit, self.ran[0].candidates - len(self.ranking), None)
+
+    def _most(self, rows: int, fell: bool) -> int:
+        most = FALLEN if fell else FIRST
+        return rows if self.everyone or rows == most + 1 else most  # to say that there is one more takes as much room
+
+    def _row(self, place: int, item: Item, fit: int) -> list[Text]:
+        style = "bold green" if place == 1 else ""
+        text = Text(on_one_line(item.text) + (" […]" if item.truncated else ""), style, overflow="ellipsis")
+        cells = [self._score(item, stage) for stage in range(len(self.ran))]
+        return [Text(str(place), style), *cells[-fit:], Text(str(item.index), "dim"), text]
+
+    def _score(self, item: Item, stage: int) -> Text:
+        """The score at an exit; where it fell, with a mark."""
+        if stage >= len(item.scores):
+            return Text()
+        score = round(item.scores[stage], 2) + 0.0  # no minus before a zero
+        shown = f"{score:+.2f}" if abs(score) < 100 else f"{score:+.0f}"
+        last = stage == len(item.scores) - 1
+        if last and stage < len(self.ran) - 1:
+            return Text(shown.rjust(SCORE - 1), "red") + Text("✗", "bold red")
+        return Text(shown.rjust(SCORE - 1), "bold" if last else "")
+
+    def _rest(self, fit: int, count: int, came_to: int | None) -> list[Text]:
+        if came_to is None:
+            why = ""
+        elif came_to < len(self.ran):
+            why = f" left at {_name(self.ran[came_to - 1])}"
+        else:
+            why = " stayed to the end" if self.ranking.complete else f" came to {_name(self.ran[-1])}"
+        return [Text()] * (min(fit, len(self.ran)) + 2) + [Text(f"… {count} more{why}", "dim")]
+
+
+def _name(stage: StageCost) -> str:
+    """A stage without layers, such as BM25, has no exit to be called by."""
+    return f"layer {stage.exit}" if stage.exit else "start"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

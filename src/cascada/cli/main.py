@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import cascada
-from cascada.cli import cost, cut, data, doctor, evaluate, rank, train
+from cascada.cli import cost, cut, data, doctor, evaluate, export, rank, train, tune
 from cascada.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
@@ -24,9 +24,11 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("tune")(tune.tune)
 app.command("rank")(rank.rank)
 app.command("cost")(cost.cost)
 app.command("cut")(cut.cut)
+app.command("export")(export.export)
 app.command("doctor")(doctor.doctor)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from cascada.errors import CascadaError, first_line, require
 from cascada.ranking.bm25 import bm25_ranker
 from cascada.ranking.folder import read_shape
+from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker, in_a_row
 
 
@@ -40,7 +42,30 @@ def _load_one(name: str) -> Ranker:
 
         return cosine_ranker(name.removeprefix("cosine:"))
     folder = _folder(name)
-    read_shape(folder)  # a wrong folder is told before torch is loaded
+    shape = read_shape(folder)  # a wrong folder is told before an engine is loaded
+    plan = read_plan(folder, shape["exits"])
+    ranker = _exported(folder) if shape.get("engine") == "onnx" else _trained(folder)
+    ranker.plan = plan or ranker.plan
+    return ranker
+
+
+def _exported(folder: Path) -> Ranker:
+    from cascada.ranking.engines.onnx import onnx_ranker
+
+    return onnx_ranker(folder, threads=_threads())
+
+
+def _threads() -> int:
+    """As many as there are cores for this process, or as the variable CASCADA_THREADS says."""
+    from cascada.doctor import cores
+
+    wanted = os.environ.get("CASCADA_THREADS", "")
+    if wanted and not (wanted.isdecimal() and int(wanted)):
+        raise CascadaError(f"CASCADA_THREADS is {wanted!r}; it must be a whole number from 1.")
+    return int(wanted or cores())
+
+
+def _trained(folder: Path) -> Ranker:
     _require_torch()
     from cascada.ranking.engines.pytorch import torch_ranker
 

@@ -56,8 +56,13 @@ def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> No
 
 def load(folder: Path) -> StagedRanker:
     """The ranker that `save` wrote, ready to score."""
+    described = read_shape(folder)
+    if "engine" in described:
+        raise CascadaError(
+            f"{folder} is an exported ranker, for ranking only; train, cut or export the one it was made of."
+        )
     try:
-        shape = Shape(**read_shape(folder))
+        shape = Shape(**described)
     except TypeError as error:
         raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
     model = StagedRanker(new_encoder(folder), shape)

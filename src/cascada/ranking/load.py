@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -41,13 +42,34 @@ def _load_one(name: str) -> Ranker:
 
         return cosine_ranker(name.removeprefix("cosine:"))
     folder = _folder(name)
-    plan = read_plan(folder, read_shape(folder)["exits"])  # a wrong folder is told before torch is loaded
+    shape = read_shape(folder)  # a wrong folder is told before an engine is loaded
+    plan = read_plan(folder, shape["exits"])
+    ranker = _exported(folder) if shape.get("engine") == "onnx" else _trained(folder)
+    ranker.plan = plan or ranker.plan
+    return ranker
+
+
+def _exported(folder: Path) -> Ranker:
+    from cascada.ranking.engines.onnx import onnx_ranker
+
+    return onnx_ranker(folder, threads=_threads())
+
+
+def _threads() -> int:
+    """As many as there are cores for this process, or as the variable CASCADA_THREADS says."""
+    from cascada.doctor import cores
+
+    wanted = os.environ.get("CASCADA_THREADS", "")
+    if wanted and not (wanted.isdecimal() and int(wanted)):
+        raise CascadaError(f"CASCADA_THREADS is {wanted!r}; it must be a whole number from 1.")
+    return int(wanted or cores())
+
+
+def _trained(folder: Path) -> Ranker:
     _require_torch()
     from cascada.ranking.engines.pytorch import torch_ranker
 
-    ranker = torch_ranker(folder)
-    ranker.plan = plan or ranker.plan
-    return ranker
+    return torch_ranker(folder)
 
 
 def _folder(model: str) -> Path:

@@ -1,0 +1,1 @@
+"""From a trained ranker to stage graphs for ONNX Runtime."""

@@ -1,0 +1,94 @@
+"""How a stage graph computes its matrix products: in float32, or in 8 bits."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.export.weights import Array, Dense
+
+
+class Products(Protocol):
+    """The operators that differ between precisions; `graph` is a `cascada.export.graph.Graph`."""
+
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        """Rows of a table, by id."""
+        ...
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str: ...
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        """Multi-head attention of states with themselves, before the output's dense layer."""
+        ...
+
+
+class Float32:
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        return str(graph.op("Gather", graph.constant(table), ids))
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        product = graph.op("MatMul", states, graph.constant(dense.weight))
+        return activated(graph, product, dense.bias, activation)
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        weight, own_bias = graph.constant(dense.weight), graph.constant(dense.bias)
+        inputs = (states, weight, own_bias, "lengths", *(("", bias) if bias else ()))
+        return str(graph.fused("Attention", *inputs, num_heads=heads))
+
+
+class Int8:
+    """Weights of 8 bits with a scale per column; what they meet is brought to 8 bits as it comes.
+
+    `bits` 7 keeps weights within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
+    """
+
+    def __init__(self, bits: int = 7) -> None:
+        self.largest = 2 ** (bits - 1) - (0 if bits < 8 else 1)
+
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        """A table's rows have a scale each, and all 8 bits: they are not multiplied in 8 bits."""
+        scale = np.maximum(np.abs(table).max(1, keepdims=True), 1e-12) / 127
+        rounded = np.round(table / scale).astype(np.int8)
+        chosen = graph.op("Cast", graph.op("Gather", graph.constant(rounded), ids), to=1)
+        return str(graph.op("Mul", chosen, graph.op("Gather", graph.constant(scale.astype(np.float32)), ids)))
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        rounded, scale = self._rounded(dense.weight)
+        weight, scales = graph.constant(rounded), graph.constant(scale)
+        values, value_scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+        zeros = graph.constant(np.zeros(len(scale), np.int8))
+        product = graph.fused("MatMulIntegerToFloat", values, weight, value_scale, scales, zero, zeros)
+        return activated(graph, product, dense.bias, activation)
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        rounded, scale = self._rounded(dense.weight)
+        if bias:  # the runtime's 8-bit attention takes none
+            return self._biased_attention(graph, states, dense, heads, bias)
+        values, value_scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+        weight, scales = graph.constant(rounded), graph.constant(scale)
+        zeros = graph.constant(np.zeros(len(scale), np.int8))
+        own_bias = graph.constant(dense.bias)
+        inputs = (values, weight, own_bias, value_scale, scales, "lengths", zero, zeros)
+        return str(graph.fused("QAttention", *inputs, num_heads=heads))
+
+    def _biased_attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        projected = self.dense(graph, states, dense)
+        query, key, value = graph.op("Split", projected, axis=-1, results=3)
+        inputs = (query, key, value, "", "lengths", bias)
+        return str(graph.fused("MultiHeadAttention", *inputs, num_heads=heads))
+
+    def _rounded(self, weight: Array) -> tuple[NDArray[np.int8], Array]:
+        scale = np.maximum(np.abs(weight).max(0), 1e-12) / self.largest
+        return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def activated(graph: Any, product: str, bias: Array, activation: str) -> str:
+    own_bias = graph.constant(bias)
+    if activation == "gelu":
+        return str(graph.fused("BiasGelu", product, own_bias))
+    if activation == "gelu_new":
+        return str(graph.fused("FastGelu", product, own_bias))
+    added = graph.op("Add", product, own_bias)
+    return str(graph.op("Relu", added) if activation == "relu" else added)

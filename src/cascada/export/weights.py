@@ -1,0 +1,151 @@
+"""A ranker's weights as plain arrays, under the same names whatever encoder they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from cascada.errors import CascadaError
+from cascada.models.encoder import COUNT_FROM_PADDING
+from cascada.models.staged import StagedRanker
+
+Array = NDArray[np.float32]
+
+PARTS = ("query", "key", "value", "out", "attention_norm", "up", "down", "norm")
+BERT = (
+    *("attention.self.query", "attention.self.key", "attention.self.value"),
+    *("attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+DISTILBERT = (
+    *("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm"),
+    *("ffn.lin1", "ffn.lin2", "output_layer_norm"),
+)
+MPNET = (
+    *("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"),
+    *("intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+"""Where `PARTS` stand in a layer of each kind of encoder."""
+
+NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET}
+ACTIVATIONS = ("gelu", "gelu_new", "relu")
+
+
+@dataclass(frozen=True)
+class Dense:
+    weight: Array  # (in, out)
+    bias: Array  # (out,)
+
+
+@dataclass(frozen=True)
+class Norm:
+    gamma: Array
+    beta: Array
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    query_key_value: Dense  # (hidden, 3 · hidden)
+    out: Dense
+    attention_norm: Norm
+    up: Dense
+    down: Dense
+    norm: Norm
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    words: Array  # (vocabulary, width)
+    positions: Array  # (longest, width): row 0 is the first token's
+    types: Array | None  # (types, width)
+    norm: Norm
+    project: Dense | None  # (width, hidden)
+
+
+@dataclass(frozen=True)
+class RankerWeights:
+    embeddings: Embeddings
+    layers: tuple[Layer, ...]
+    heads: dict[int, tuple[Dense, ...]]
+    """Exit → its dense layers; the last one gives the score itself, right minus wrong."""
+    attention_heads: int
+    activation: str
+    position_bias: Array | None
+    """MPNet's: (heads, distances), for key minus query from -(longest-1) to longest-1."""
+
+
+def weights_of(model: StagedRanker) -> RankerWeights:
+    config = model.encoder.config
+    activation = str(getattr(config, "hidden_act", None) or config.activation)
+    if activation not in ACTIVATIONS:
+        raise CascadaError(f"The encoder's activation is {activation}; those that export are {', '.join(ACTIVATIONS)}.")
+    return RankerWeights(
+        embeddings=_embeddings(model),
+        layers=tuple(_layer(layer, str(config.model_type)) for layer in model.encoder.layers),
+        heads={exit: _head(model.heads[str(exit)]) for exit in model.shape.exits},
+        attention_heads=int(config.num_attention_heads),
+        activation=activation,
+        position_bias=_position_bias(model) if config.model_type == "mpnet" else None,
+    )
+
+
+def _embeddings(model: StagedRanker) -> Embeddings:
+    encoder, config = model.encoder.encoder, model.encoder.config
+    own: Any = encoder.embeddings
+    skipped = int(config.pad_token_id) + 1 if config.model_type in COUNT_FROM_PADDING else 0
+    project = getattr(encoder, "embeddings_project", None)
+    types = getattr(own, "token_type_embeddings", None)
+    return Embeddings(
+        words=_array(own.word_embeddings.weight),
+        positions=_array(own.position_embeddings.weight)[skipped:],
+        types=None if types is None else _array(types.weight),
+        norm=_norm(own.LayerNorm),
+        project=None if project is None else _dense(project),
+    )
+
+
+def _layer(layer: nn.Module, kind: str) -> Layer:
+    part = {name: layer.get_submodule(path) for name, path in zip(PARTS, NAMES.get(kind, BERT), strict=True)}
+    three = [_dense(part[name]) for name in ("query", "key", "value")]
+    return Layer(
+        query_key_value=Dense(
+            np.concatenate([one.weight for one in three], 1), np.concatenate([one.bias for one in three])
+        ),
+        out=_dense(part["out"]),
+        attention_norm=_norm(part["attention_norm"]),
+        up=_dense(part["up"]),
+        down=_dense(part["down"]),
+        norm=_norm(part["norm"]),
+    )
+
+
+def _head(head: nn.Module) -> tuple[Dense, ...]:
+    *inner, out = (_dense(part) for part in head.modules() if isinstance(part, nn.Linear))
+    score = Dense(out.weight[:, 1:] - out.weight[:, :1], out.bias[1:] - out.bias[:1])
+    return (*inner, score)
+
+
+def _position_bias(model: StagedRanker) -> Array:
+    """Only how far two tokens are apart counts, so that the last row and the first one hold all of it."""
+    stack: Any = model.encoder.encoder.encoder
+    with torch.no_grad():
+        bias = stack.compute_position_bias(torch.zeros(1, model.encoder.longest, 1))  # (1, heads, queries, keys)
+    row, column = bias[0, :, -1, :], bias[0, :, 0, 1:]  # key minus query: up to 0, and above
+    return _array(torch.cat((row, column), -1))
+
+
+def _dense(part: Any) -> Dense:
+    return Dense(np.ascontiguousarray(_array(part.weight).T), _array(part.bias))
+
+
+def _norm(part: Any) -> Norm:
+    return Norm(_array(part.weight), _array(part.bias), float(part.eps))
+
+
+def _array(weight: Any) -> Array:
+    return weight.detach().cpu().numpy().astype(np.float32)  # type: ignore[no-any-return]

@@ -1,0 +1,146 @@
+"""The ONNX Runtime engine: the stage graphs that `cascada export` writes. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from cascada.errors import CascadaError, first_line
+from cascada.ranking.batches import shortest_first
+from cascada.ranking.cost import Arithmetic
+from cascada.ranking.exported import Exported, read_exported, stage_file
+from cascada.ranking.ranker import Ranker
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
+from cascada.text.pairs import EncodedPairs, PairTokenizer
+
+TOKEN_BUDGET = 384
+"""Padded tokens in one call. Calls run side by side, one per core, each small enough for the core's own cache."""
+
+
+@dataclass(frozen=True)
+class OnnxState:
+    """Token ids of the pairs and their hidden states after the last stage, end to end as the ids are."""
+
+    encoded: EncodedPairs
+    hidden: NDArray[Any]  # (tokens, hidden)
+
+    def take(self, rows: Ints) -> OnnxState:
+        return OnnxState(self.encoded.take(rows), self.hidden[self.encoded.places(rows)])
+
+
+class Workers:
+    """Threads that run calls of a session side by side."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cascada") if threads > 1 else None
+
+    def run(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
+        """Do all of it; the first error stops what has not begun."""
+        if self._pool is None:
+            for batch in batches:
+                work(batch)
+            return
+        futures = [self._pool.submit(work, batch) for batch in batches]
+        try:
+            for future in futures:
+                future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+            for future in futures:
+                if not future.cancelled():
+                    future.exception()  # until it is done with our arrays
+
+
+class OnnxStage:
+    """Layers `first`+1 to `exit` of an exported ranker, and the head on them."""
+
+    def __init__(self, model: OnnxModel, *, first: int, exit: int) -> None:
+        self.model = model
+        self.first = first
+        self.exit = exit
+        self.layers = exit - first
+        self.session = model.session(exit)
+        self._last = exit == model.about.exits[-1]
+        self._inputs = {one.name for one in self.session.get_inputs()}
+
+    def score(self, pairs: Pairs, state: OnnxState | None, deadline: Deadline) -> Scored:
+        encoded = state.encoded if state else self.model.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+        scores = np.empty(len(pairs), np.float32)
+        hidden = None if self._last else np.empty((len(encoded.ids), self.model.about.hidden), self.model.about.kept)
+
+        def work(rows: Ints) -> None:
+            deadline.check()
+            feed, mask = self._feed(encoded, state, rows)
+            found, *states = self.session.run(None, feed)
+            scores[rows] = found
+            if hidden is not None:
+                hidden[encoded.places(rows)] = states[0][mask]
+
+        self.model.workers.run(work, shortest_first(encoded.lengths, self._budget(encoded)))
+        handed_on = None if hidden is None else OnnxState(encoded, hidden)
+        return Scored(scores, handed_on, encoded.truncated, encoded.lengths)
+
+    def flops(self, tokens: Ints) -> Ints:
+        return self.layers * self.model.arithmetic.layer(tokens) + self.model.arithmetic.on_exit(tokens)
+
+    def probability(self, scores: Floats) -> Floats:
+        """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
+        small = np.exp(-np.abs(scores))
+        return np.where(scores >= 0, 1 / (1 + small), small / (1 + small)).astype(np.float32)
+
+    def _budget(self, encoded: EncodedPairs) -> int:
+        """Few pairs are still shared among the cores."""
+        return min(TOKEN_BUDGET, -(-len(encoded.ids) // self.model.workers.threads))
+
+    def _feed(
+        self, encoded: EncodedPairs, state: OnnxState | None, rows: Ints
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+        ids, mask, types = encoded.padded(rows, self.model.tokenizer.pad_id)
+        feed: dict[str, NDArray[Any]] = {"lengths": encoded.lengths[rows].astype(np.int32)}
+        if state is None:
+            feed |= {"ids": ids.astype(np.int32), "types": types.astype(np.int32)}
+        else:
+            states = np.zeros((*mask.shape, state.hidden.shape[1]), state.hidden.dtype)
+            states[mask] = state.hidden[encoded.places(rows)]
+            feed["states"] = states
+        return {name: value for name, value in feed.items() if name in self._inputs}, mask
+
+
+class OnnxModel:
+    """What the stages of one exported ranker share."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self.folder = folder
+        self.about: Exported = read_exported(folder)
+        self.workers = Workers(threads)
+        self.tokenizer = PairTokenizer.load(folder, max_length=self.about.max_length, pad_id=self.about.pad_id)
+        self.arithmetic = Arithmetic(self.about.hidden, self.about.feed_forward, self.about.head)
+
+    def session(self, exit: int) -> onnxruntime.InferenceSession:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # the workers are the threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        path = self.folder / stage_file(exit)
+        try:
+            return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # the runtime's errors have no common ground but this
+            raise CascadaError(f"{path} cannot be run: {first_line(error)}") from error
+
+    def stages(self) -> list[OnnxStage]:
+        exits = self.about.exits
+        return [OnnxStage(self, first=first, exit=exit) for first, exit in zip((0, *exits), exits, strict=False)]
+
+
+def onnx_ranker(folder: Path, *, threads: int) -> Ranker:
+    """An exported ranker's folder as a ranker."""
+    return Ranker(OnnxModel(folder, threads).stages())

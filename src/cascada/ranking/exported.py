@@ -1,0 +1,75 @@
+"""An exported ranker on disk: one folder with a graph per stage, the tokenizer and a manifest.
+
+| file | what |
+|---|---|
+| `cascada.json` | what the ranker is; written last, so that a folder with it is whole |
+| `stage-4.onnx`, … | one graph for each exit, named by its layer |
+| `tokenizer.json` | the tokenizer |
+| `manifest.json` | the SHA-256 of every other file |
+| `plan.json` | what its exits drop, if it was tuned |
+| `README.md` | the model card |
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from cascada.errors import CascadaError
+from cascada.ranking.folder import SHAPE_FILE, read_shape
+
+MANIFEST_FILE = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What the engine has to know before it reads a graph."""
+
+    exits: tuple[int, ...]
+    head: str
+    max_length: int
+    hidden: int
+    feed_forward: int
+    pad_id: int
+    kept: Literal["float32", "float16"]
+    """How hidden states are held between stages."""
+    precision: str
+    """How the products are computed, in words for people."""
+
+
+def stage_file(exit: int) -> str:
+    return f"stage-{exit}.onnx"
+
+
+def read_exported(folder: Path) -> Exported:
+    """What is written in the folder, once all of its files were found to be those that were written."""
+    shape = read_shape(folder)
+    try:
+        about = Exported(**{name: value for name, value in shape.items() if name != "engine"})
+    except TypeError as error:
+        raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
+    check_manifest(folder)
+    return about
+
+
+def manifest_of(folder: Path) -> dict[str, str]:
+    """SHA-256 of each file but the manifest, and the files that may change later."""
+    names = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST_FILE, "plan.json", "README.md"))
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def check_manifest(folder: Path) -> None:
+    path = folder / MANIFEST_FILE
+    try:
+        expected: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["sha256"]
+        found = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in expected}
+    except FileNotFoundError as error:
+        raise CascadaError(f"{folder} lacks {Path(error.filename).name}: the export is incomplete.") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CascadaError(f"{path} is damaged: {error!r}.") from error
+    wrong = [name for name, value in expected.items() if found[name] != value]
+    if wrong:
+        raise CascadaError(f"{folder / wrong[0]} is not the file that was exported: its SHA-256 is another.")

@@ -36,11 +36,17 @@ def run_of(
     return run
 
 
-def exit_runs(ranker: Ranker, groups: Sequence[Group]) -> list[Run]:
-    """One run for each exit, as if everyone had left there, from one pass; groups as for `run_of`."""
+def exit_runs(
+    ranker: Ranker, groups: Sequence[Group], advance: Callable[[int], None] = lambda pairs: None
+) -> list[Run]:
+    """One run for each exit, as if everyone had left there, from one pass; groups as for `run_of`.
+
+    `advance` is told how many pairs were ranked, as they are.
+    """
     groups = [group for group in groups if group.candidates]
     runs: list[Run] = [{} for _ in ranker.stages]
     for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=0), strict=True):
+        advance(len(ranking))
         for stage, run in enumerate(runs):
             run[str(group.id)] = {str(group.candidates[item.index].id): item.scores[stage] for item in ranking}
     return runs
@@ -49,13 +55,12 @@ def exit_runs(ranker: Ranker, groups: Sequence[Group]) -> list[Run]:
 def run_scores(ranking: Ranking) -> list[float]:
     """Numbers that put the candidates in the ranking's order, equal where the ranker could not tell two apart.
 
-    The raw scores do, where all candidates left at one exit. Scores of different exits (or of two models with equal
-    exits) cannot be compared, so there the number is how many steps a candidate stands above the last one.
+    The raw scores do, where all candidates left at one stage. Scores of different stages cannot be compared, so there
+    the number is how many steps a candidate stands above the last one.
     """
-    falling = all(above.raw_score >= below.raw_score for above, below in pairwise(ranking))
-    if falling and len({item.exit for item in ranking}) == 1:
+    if len({len(item.scores) for item in ranking}) == 1:
         return [item.raw_score for item in ranking]
-    keys = [(item.exit, item.raw_score) for item in ranking]
+    keys = [(len(item.scores), item.raw_score) for item in ranking]
     steps = np.cumsum([0, *(before != after for before, after in pairwise(keys))])
     return [float(steps[-1] - step) for step in steps]
 

@@ -75,3 +75,12 @@ def test_a_trained_ranker_says_which_extra_it_needs(tmp_path):
     done = command("rank", "who?", "--model", tmp_path, text="text\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == 'cascada: the torch engine needs torch: pip install "cascada[train]"\n'
+
+
+def test_an_exported_ranker_needs_no_torch(cascade_folder, tmp_path):
+    from cascada.export.write import export
+
+    export(cascade_folder, tmp_path / "out")
+    done = command("rank", "bada?", "--model", tmp_path / "out", "--drop", 0.5, "--json", text="bada bade\nbadi\nbado\n")
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["items"]) == 3

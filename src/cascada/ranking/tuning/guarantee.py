@@ -23,7 +23,7 @@ from cascada.ranking.tuning.replay import relative_cost
 from cascada.ranking.tuning.scores import ExitScores, Question
 from cascada.ranking.tuning.survivors import Settings, last_exits, tree_of
 
-GENEROUS = 1.25
+GENEROUS = 1.1
 """By how much each plan before the tight ones keeps more than the next."""
 
 

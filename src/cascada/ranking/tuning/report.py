@@ -13,7 +13,7 @@ from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Choice, Row, Tuning
 
 ROWS = 16
-"""Of a longer front so many rows are shown; --json has them all."""
+"""Of a longer front so many rows are shown, and the chosen one."""
 
 
 def report(tuning: Tuning) -> Iterator[RenderableType]:
@@ -24,7 +24,7 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
     yield ""
     yield _front(tuning)
     if len(tuning.front) > ROWS:
-        yield f" {ROWS} of the {len(tuning.front)} settings on the front; --json has them all"
+        yield f" The front has {len(tuning.front)} settings; --json prints them all."
     yield ""
     choice = tuning.chosen
     kind = "keep" if any(isinstance(rule, int) for rule in choice.plan) else "drop"
@@ -36,9 +36,9 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
 def _front(tuning: Tuning) -> Table:
     settings = tuning.settings
     table = _table(f"drop after {' '.join(map(str, list(tuning.single)[:-1]))}", tuning.full)
-    for place in _thinned(tuning.front):
-        chosen = settings.plans[place] == tuning.chosen.plan
-        style = "bold green" if chosen else ""
+    chosen = [place for place in tuning.front if settings.plans[place] == tuning.chosen.plan]
+    for place in sorted({*_thinned(tuning.front), *chosen}, key=tuning.front.index):
+        style = "bold green" if place in chosen else ""
         table.add_row(_shown(settings.plans[place]), *_cells(settings.row(place)), style=style)
     table.add_section()
     for exit, row in tuning.single.items():

@@ -87,5 +87,6 @@ def _matrix(ranking: Ranking, exits: int) -> Floats:
 def _check_exits(exits: tuple[int, ...]) -> None:
     if len(exits) < 2:
         raise CascadaError("This ranker has one exit, where nobody leaves early: there is nothing to tune.")
-    if len(set(exits)) < len(exits):  # in a run, two candidates with one score at one exit are tied
-        raise CascadaError(f"Two exits of this ranker have the same number ({exits}): they cannot be told apart.")
+    if len(set(exits)) < len(exits):  # tables and pictures name an exit by its number
+        listed = ", ".join(map(str, exits))
+        raise CascadaError(f"Two exits of this ranker have the same number ({listed}): they cannot be told apart.")

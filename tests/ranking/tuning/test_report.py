@@ -1,0 +1,41 @@
+"""What a terminal shows of a tuning."""
+
+import io
+
+from rich.console import Console
+from score_tables import learning
+
+from cascada.ranking.tuning import default_grid, tune, tune_keeping_best, within_budget
+from cascada.ranking.tuning.report import ROWS, report
+
+SCORES = learning(80, 30, exits=4)
+
+
+def shown(tuning):
+    console = Console(file=io.StringIO(), width=200)
+    for part in report(tuning):
+        console.print(part, highlight=False, markup=False)
+    return console.file.getvalue().splitlines()
+
+
+def test_a_long_front_is_thinned_to_both_its_ends_and_some_between():
+    tuning = tune(SCORES, default_grid(4), within_budget(0.6, "MAP"))
+    assert len(tuning.front) > ROWS
+    listed = [line.split() for line in shown(tuning) if line.startswith(" 0")]
+    assert ROWS <= len(listed) <= ROWS + 1
+    for place, row in ((tuning.front[0], listed[0]), (tuning.front[-1], listed[-1])):
+        assert row[:3] == [f"{float(rule):g}" for rule in tuning.settings.plans[place]]
+        assert row[4] == f"{tuning.settings.columns['MAP'][place]:.4f}"
+
+
+def test_single_exits_and_the_full_model_stand_below():
+    text = "\n".join(shown(tune(SCORES, default_grid(4), within_budget(0.6, "MAP"))))
+    assert all(f"all stop at {exit}" in text for exit in (1, 2, 3))
+    assert "full model" in text
+
+
+def test_a_guarantee_is_one_sentence():
+    tuning = tune_keeping_best(SCORES, default_grid(4), at_least=0.8, confidence=0.9)
+    lines = shown(tuning)
+    assert lines[-1] == str(tuning.chosen.certificate)
+    assert any(line.startswith("Chosen: keep ") for line in lines)

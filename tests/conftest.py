@@ -1,8 +1,10 @@
 """Small real encoders, tokenizers and rankers, made once and saved as the hub would have them."""
 
 import os
+import tempfile
 
 os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1")  # before torch and the hub's client are imported
+os.environ["CASCADA_CACHE"] = tempfile.mkdtemp(prefix="cascada-cache-")
 
 import itertools
 import json

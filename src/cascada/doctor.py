@@ -105,7 +105,7 @@ def parts() -> dict[str, dict[str, str | None]]:
         extra = re.search(r"extra == ['\"]([\w-]+)", requirement)
         group = extra.group(1) if extra else "core"
         if name != "cascada" and group != "dev":
-            found.setdefault(group, {})[name] = _version(name)
+            found.setdefault(group, {})[name] = version(name)
     return found
 
 
@@ -131,10 +131,15 @@ def remedies(tried: dict[str, Probe]) -> list[str]:
 
 
 def chosen(tried: dict[str, Probe]) -> dict[str, str]:
-    """What the engine and the trainer will use."""
-    plain = tried["torch float32"]
+    """What the engines and the trainer will use."""
+    plain, int8 = tried["torch float32"], tried["onnxruntime int8"]
     torch = f"torch float32 on {plain.detail}" if plain.outcome == "ok" else f"not possible: torch {plain}"
-    return {"rank": torch if plain.outcome == "ok" else "bm25 only", "train": torch}
+    exported = {"ok": "ONNX Runtime, int8 products", "missing": "not possible: onnxruntime is not installed"}
+    return {
+        "rank with an exported ranker": exported.get(int8.outcome, f"ONNX Runtime, float32 products (int8 {int8})"),
+        "rank with a trained one": torch,
+        "train": torch,
+    }
 
 
 def _requirements() -> list[str]:
@@ -144,7 +149,8 @@ def _requirements() -> list[str]:
         return []
 
 
-def _version(name: str) -> str | None:
+def version(name: str) -> str | None:
+    """Of an installed package."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -77,11 +77,17 @@ def test_if_fewer_instructions_cure_it_it_says_what_to_set(machine):
     assert cure in run()
 
 
-def test_without_torch_there_is_still_bm25(machine):
+def test_without_torch_exported_rankers_still_rank(machine):
     machine(torch_float32="import no_torch_here")
-    found = as_json()
-    assert found["chosen"]["rank"] == "bm25 only"
-    assert "missing" in found["chosen"]["train"]
+    chosen = as_json()["chosen"]
+    assert chosen["rank with an exported ranker"] == "ONNX Runtime, int8 products"
+    assert "missing" in chosen["rank with a trained one"]
+    assert "missing" in chosen["train"]
+
+
+def test_where_int8_products_crash_float_ones_are_chosen(machine):
+    machine(onnxruntime_int8=DIES)
+    assert as_json()["chosen"]["rank with an exported ranker"] == "ONNX Runtime, float32 products (int8 died by SIGILL)"
 
 
 def test_cores_are_those_the_container_may_use(machine, monkeypatch):

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from cascada.export.products import Products
+from cascada.export.store import LARGE, Store
 from cascada.export.weights import Dense, Embeddings, Layer, Norm, RankerWeights
 
 FUSED = "com.microsoft"
@@ -39,6 +40,8 @@ TYPES = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16}
 class Graph:
     """Nodes and constants; every operator gives the name of what it computes."""
 
+    store: Store | None = None
+    """Where large constants go; into the graph itself if there is none."""
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
 
@@ -51,8 +54,9 @@ class Graph:
         return self.op(kind, *inputs, domain=FUSED, **attributes)
 
     def constant(self, value: NDArray[Any] | Sequence[int] | float, dtype: Any = None) -> str:
-        name = f"constant_{len(self.constants)}"
-        self.constants[name] = numpy_helper.from_array(np.array(value, dtype, order="C"), name)
+        name, array = f"constant_{len(self.constants)}", np.array(value, dtype, order="C")
+        outside = self.store is not None and array.nbytes >= LARGE
+        self.constants[name] = self.store.add(array, name) if outside else numpy_helper.from_array(array, name)  # type: ignore[union-attr]
         return name
 
     def rename(self, old: str, new: str) -> None:
@@ -64,10 +68,17 @@ class Graph:
 
 
 def stage_graph(
-    weights: RankerWeights, first: int, exit: int, *, last: bool, products: Products, kept: str = "float32"
+    weights: RankerWeights,
+    first: int,
+    exit: int,
+    *,
+    last: bool,
+    products: Products,
+    kept: str = "float32",
+    store: Store | None = None,
 ) -> onnx.ModelProto:
     """Layers `first`+1 to `exit` and the head on them; `kept` is the type of states that come in and go out."""
-    graph = Graph()
+    graph = Graph(store)
     if first == 0:
         states = embed(graph, weights.embeddings, products)
     else:

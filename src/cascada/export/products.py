@@ -1,4 +1,4 @@
-"""How a stage graph computes its matrix products: in float32, or in 8 bits."""
+"""How a stage graph computes its matrix products: in float32, in 8 bits, or in float32 from weights of 8 bits."""
 
 from __future__ import annotations
 
@@ -82,6 +82,25 @@ class Int8:
     def _rounded(self, weight: Array) -> tuple[NDArray[np.int8], Array]:
         scale = np.maximum(np.abs(weight).max(0), 1e-12) / self.largest
         return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
+
+
+class Widened(Int8):
+    """The weights of `Int8`, multiplied in float32: for machines on which 8-bit products crash.
+
+    The runtime widens them once, when it loads the graph.
+    """
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        product = graph.op("MatMul", states, self._widened(graph, dense))
+        return activated(graph, product, dense.bias, activation)
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        inputs = (states, self._widened(graph, dense), graph.constant(dense.bias), "lengths")
+        return str(graph.fused("Attention", *inputs, *(("", bias) if bias else ()), num_heads=heads))
+
+    def _widened(self, graph: Any, dense: Dense) -> str:
+        rounded, scale = self._rounded(dense.weight)
+        return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
 
 
 def activated(graph: Any, product: str, bias: Array, activation: str) -> str:

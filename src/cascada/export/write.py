@@ -12,11 +12,12 @@ from typing import Literal
 
 from cascada.errors import CascadaError
 from cascada.export.graph import stage_graph
-from cascada.export.products import Float32, Int8, Products
+from cascada.export.products import Float32, Int8, Products, Widened
+from cascada.export.store import Store
 from cascada.export.weights import weights_of
 from cascada.models.checkpoint import TOKENIZER_FILES, load
 from cascada.models.staged import StagedRanker
-from cascada.ranking.exported import MANIFEST_FILE, Exported, manifest_of, stage_file
+from cascada.ranking.exported import MANIFEST_FILE, WEIGHTS_FILE, Exported, manifest_of, stage_file
 from cascada.ranking.folder import FORMAT, SHAPE_FILE
 from cascada.ranking.plan_file import PLAN_FILE
 
@@ -32,7 +33,11 @@ def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int 
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".exporting-") as work:
         made = Path(work)
-        write_stages(model, made, products, kept="float16" if precision == "int8" else "float32")
+        with open(made / WEIGHTS_FILE, "wb") as file:
+            store = Store(file, WEIGHTS_FILE)
+            write_stages(model, made, products, store)
+            if precision == "int8":
+                write_stages(model, made, Widened(bits), store, safe=True)
         for name in (*TOKENIZER_FILES, "README.md", PLAN_FILE):
             if (folder / name).exists():
                 shutil.copy(folder / name, made)
@@ -43,11 +48,13 @@ def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int 
             os.replace(path, out / path.name)
 
 
-def write_stages(model: StagedRanker, folder: Path, products: Products, *, kept: str) -> None:
+def write_stages(model: StagedRanker, folder: Path, products: Products, store: Store, *, safe: bool = False) -> None:
     weights, exits = weights_of(model), model.shape.exits
+    kept = "float32" if isinstance(products, Float32) else "float16"
     for first, exit in zip((0, *exits), exits, strict=False):
-        graph = stage_graph(weights, first, exit, last=exit == exits[-1], products=products, kept=kept)
-        (folder / stage_file(exit)).write_bytes(graph.SerializeToString())
+        last = exit == exits[-1]
+        graph = stage_graph(weights, first, exit, last=last, products=products, kept=kept, store=store)
+        (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
 
 
 def _about(model: StagedRanker, precision: Precision) -> Exported:

@@ -4,6 +4,8 @@
 |---|---|
 | `cascada.json` | what the ranker is; written last, so that a folder with it is whole |
 | `stage-4.onnx`, … | one graph for each exit, named by its layer |
+| `stage-4.safe.onnx`, … | of an int8 export: the same with products in float32, for machines that need it |
+| `weights.bin` | the weights of all graphs |
 | `tokenizer.json` | the tokenizer |
 | `manifest.json` | the SHA-256 of every other file |
 | `plan.json` | what its exits drop, if it was tuned |
@@ -22,6 +24,7 @@ from cascada.errors import CascadaError
 from cascada.ranking.folder import SHAPE_FILE, read_shape
 
 MANIFEST_FILE = "manifest.json"
+WEIGHTS_FILE = "weights.bin"
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class Exported:
     """How the products are computed, in words for people."""
 
 
-def stage_file(exit: int) -> str:
-    return f"stage-{exit}.onnx"
+def stage_file(exit: int, *, safe: bool = False) -> str:
+    return f"stage-{exit}{'.safe' if safe else ''}.onnx"
 
 
 def read_exported(folder: Path) -> Exported:

@@ -13,6 +13,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from cascada.errors import CascadaError, first_line
+from cascada.host import survives
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.cost import Arithmetic
 from cascada.ranking.exported import Exported, read_exported, stage_file
@@ -130,7 +131,7 @@ class OnnxModel:
         options.intra_op_num_threads = 1  # the workers are the threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        path = self.folder / stage_file(exit)
+        path = self.folder / stage_file(exit, safe=self.about.precision == "int8" and not survives("onnxruntime int8"))
         try:
             return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the runtime's errors have no common ground but this

@@ -52,8 +52,9 @@ def test_its_card_and_its_plan_are_not_the_model(file, model):
     assert load_scores(file, str(model), GROUPS).exits == SCORES.exits
 
 
-def test_another_model_is_refused(file, model):
-    (model / "model.safetensors").write_bytes(b"heavier")
+@pytest.mark.parametrize("weights", ["model.safetensors", "weights.bin"])
+def test_another_model_is_refused(file, model, weights):
+    (model / weights).write_bytes(b"heavier")
     with pytest.raises(CascadaError, match="scores of another model"):
         load_scores(file, str(model), GROUPS)
 

@@ -18,7 +18,7 @@ from cascada.ranking.tuning.scores import ExitScores, question_of
 
 FORMAT = 1
 # What a model's scores depend on; its card, its plan and its training's remains are not part of it.
-_PARTS = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.onnx.data")
+_PARTS = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin")
 
 
 def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Group]) -> None:

@@ -1,6 +1,7 @@
 """The choice: made on one half of the questions, checked on the other."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -29,13 +30,30 @@ def test_the_budget_is_kept_and_nothing_within_it_is_better(scores):
 
 
 def test_the_loss_is_kept_and_nothing_within_it_is_cheaper(scores):
-    chosen = tune(scores, PLANS, within_loss(0.02, "P@1"), measure="P@1").chosen
+    chosen = tune(scores, PLANS, within_loss(0.02, "P@1", margin=0), measure="P@1").chosen
     first, _ = scores.halves(0)
     aim = 0.98 * chosen.chosen_on.full["P@1"] - 1e-9
     allowed = replay(first, PLANS).columns["P@1"] >= aim
     assert chosen.chosen_on.chosen["P@1"] >= aim
     cheapest = replay(scores, PLANS).columns["relative_cost"][allowed].min()
     assert chosen.figures["relative_cost"] == pytest.approx(cheapest)
+
+
+def test_a_loss_has_a_margin_for_chance(scores):
+    bold, careful = (tune(scores, PLANS, within_loss(0.1, "MAP", margin=margin)).chosen for margin in (0, 2))
+    assert careful.figures["relative_cost"] > bold.figures["relative_cost"]
+    lost = careful.chosen_on.full["MAP"] - careful.chosen_on.chosen["MAP"]
+    assert lost + 2 * careful.chosen_on.error <= 0.1 * careful.chosen_on.full["MAP"] + 1e-9
+
+
+def test_the_error_is_that_of_the_questions_differences(scores):
+    chosen = tune(scores, PLANS, within_budget(0.6, "MAP")).chosen
+    _, second = scores.halves(0)
+    nobody = (Decimal(0),) * 2
+    alone = [replay(replace(second, questions=(one,)), [chosen.plan, nobody]) for one in second.questions]
+    differences = np.array([one.row(1)["MAP"] - one.row(0)["MAP"] for one in alone])
+    assert differences.any()
+    assert chosen.checked_on.error == pytest.approx(differences.std(ddof=1) / np.sqrt(len(differences)))
 
 
 def test_what_it_is_checked_on_has_no_part_in_the_choice(scores):

@@ -14,7 +14,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, m
 
 def figures_of(points):
     cost, value = np.array(points, float).T
-    return Figures(tuple((place,) for place in range(len(points))), {"relative_cost": cost, "MAP": value}, 1)
+    return Figures(tuple((place,) for place in range(len(points))), {"relative_cost": cost, "MAP": value}, 0 * value, 1)
 
 
 @given(POINTS)

@@ -19,6 +19,9 @@ from cascada.ranking.tuning.replay import COST, Figures
 LOSS = 0.01
 """What may be lost if nobody says otherwise: 1 % of the full model's measure."""
 
+MARGIN = 1.64
+"""Standard errors that a loss must have to spare: by chance alone one setting in twenty would look that much better."""
+
 SLACK = 1e-9  # a setting is not refused for a rounding error
 
 
@@ -46,12 +49,16 @@ def within_budget(budget: float, measure: str) -> Wish:
     return Wish(f"the best {measure} at a relative cost of at most {budget:g}", choose)
 
 
-def within_loss(loss: float, measure: str) -> Wish:
-    """The cheapest that loses at most this share of the full model's measure; of equally cheap ones the best."""
+def within_loss(loss: float, measure: str, margin: float = MARGIN) -> Wish:
+    """The cheapest that loses at most this share of the full model's measure; of equally cheap ones the best.
+
+    Its loss on these questions plus `margin` standard errors has to be within that share.
+    """
 
     def choose(figures: Figures, full: Figures) -> int:
-        cost, value = figures.columns[COST], figures.columns[measure]
+        cost = figures.columns[COST]
         aim = float(full.columns[measure][0])
+        value = figures.columns[measure] - margin * figures.error(measure, aim)
         allowed = np.flatnonzero(value >= (1 - loss) * aim - SLACK)
         if not len(allowed):
             raise CascadaError(
@@ -60,7 +67,8 @@ def within_loss(loss: float, measure: str) -> Wish:
             )
         return _first(allowed, cost[allowed], -value[allowed])
 
-    return Wish(f"the cheapest that loses at most {100 * loss:.4g} % of the full model's {measure}", choose)
+    spare = f", with {margin:g} standard errors to spare" if margin else ""
+    return Wish(f"the cheapest that loses at most {100 * loss:.4g} % of the full model's {measure}{spare}", choose)
 
 
 def _first(allowed: Ints, main: Values, then: Values) -> int:

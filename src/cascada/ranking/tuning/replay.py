@@ -17,6 +17,7 @@ from cascada.ranking.tuning.scores import ExitScores, Question
 from cascada.ranking.tuning.survivors import Settings, Tree, last_exits, tree_of
 
 COST = "relative_cost"
+SQUARED = "squared"
 
 Each = Callable[[int], None]
 
@@ -28,6 +29,8 @@ class Figures:
     plans: tuple[Plan, ...]
     columns: Mapping[str, Values]
     """`relative_cost` and the measures, each (plans,)."""
+    squared: Values
+    """(plans,): the mean over the questions of the squared difference from the full model, in the first measure."""
     questions: int
 
     def row(self, place: int) -> dict[str, float]:
@@ -41,7 +44,13 @@ class Figures:
             name: (self.questions * values + others.questions * others.columns[name]) / total
             for name, values in self.columns.items()
         }
-        return Figures(self.plans, columns, total)
+        squared = (self.questions * self.squared + others.questions * others.squared) / total
+        return Figures(self.plans, columns, squared, total)
+
+    def error(self, measure: str, full: float) -> Values:
+        """The standard error of what each plan loses of the full model's value, (plans,)."""
+        loss = full - self.columns[measure]
+        return np.asarray(np.sqrt(np.maximum(self.squared - loss**2, 0) / max(self.questions - 1, 1)))
 
 
 def replay(
@@ -55,7 +64,7 @@ def replay(
         raise CascadaError("There are no questions with candidates.")
     sizes = _by_size(scores.questions)
     settings = Settings(plans, most=max(sizes))
-    sums = {name: np.zeros(len(plans)) for name in (COST, *measures)}
+    sums = {name: np.zeros(len(plans)) for name in (COST, SQUARED, *measures)}
     for candidates, questions in sizes.items():
         kept = settings.kept(candidates)
         sums[COST] += len(questions) * relative_cost(scores, kept, candidates)
@@ -63,7 +72,8 @@ def replay(
         for name, values in _measured(questions, tree, measures, each).items():
             sums[name] += values[tree.leaf]
     count = len(scores.questions)
-    return Figures(tuple(plans), {name: values / count for name, values in sums.items()}, count)
+    means = {name: values / count for name, values in sums.items()}
+    return Figures(tuple(plans), means, means.pop(SQUARED), count)
 
 
 def relative_cost(scores: ExitScores, kept: Ints, candidates: int | Ints) -> Values:
@@ -86,12 +96,16 @@ def _measured(
     questions: Sequence[Question], tree: Tree, measures: Sequence[str], each: Each | None
 ) -> dict[str, Values]:
     """Sums over the questions, (leaves,)."""
-    sums = {name: np.zeros(tree.leaves) for name in measures}
+    sums = {name: np.zeros(tree.leaves) for name in (SQUARED, *measures)}
     for question in questions:
         correct = np.flatnonzero(question.labels >= 1)
         places = _places(question, tree, correct)
         for name in measures:
-            sums[name] += values_of(name, places, question.labels[correct])
+            values = values_of(name, places, question.labels[correct])
+            sums[name] += values
+            if name == measures[0]:
+                full = values_of(name, _full_places(question, correct), question.labels[correct])
+                sums[SQUARED] += (values - full) ** 2
         if each:
             each(1)
     return sums
@@ -106,6 +120,11 @@ def _places(question: Question, tree: Tree, wanted: Ints) -> Places:
     for column, one in enumerate(wanted):  # counting beats sorting, since few candidates are correct
         places[:, column] = (keys <= keys[:, [one]]).sum(axis=1)
     return places
+
+
+def _full_places(question: Question, wanted: Ints) -> Places:
+    """The same where everyone stays to the end, (1, wanted)."""
+    return _trec_ranks(question)[-1:, wanted].astype(np.int64) + 1
 
 
 def _trec_ranks(question: Question) -> Ints:

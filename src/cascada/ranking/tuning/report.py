@@ -60,8 +60,9 @@ def _promise(tuning: Tuning) -> str:
     if choice.certificate:
         return str(choice.certificate)
     half = choice.checked_on
-    lost = 1 - half.chosen[measure] / half.full[measure] if half.full[measure] else 0.0
-    change = f"loses {100 * lost:.1f} % of" if lost >= 0 else f"gains {-100 * lost:.1f} % of"
+    whole = half.full[measure] or 1.0
+    lost, error = 1 - half.chosen[measure] / whole, f"± {100 * half.error / whole:.1f}"
+    change = f"loses {100 * lost:.1f} {error} % of" if lost >= 0 else f"gains {-100 * lost:.1f} {error} % of"
     cost = 100 * half.chosen[COST]
     where = f"on the {half.questions} questions that it was not chosen on"
     return f"What to expect: {where} it {change} the full model's {measure}, at {cost:.0f} % of its cost."

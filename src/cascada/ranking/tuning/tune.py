@@ -26,6 +26,8 @@ class Half:
     questions: int
     chosen: Row
     full: Row
+    error: float
+    """The standard error of the difference between the two, in the measure that counts."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Choice:
     def to_dict(self) -> dict[str, Any]:
         found: dict[str, Any] = {**plan_dict(self.plan), **self.figures, "how": self.how}
         for name, half in (("chosen_on", self.chosen_on), ("checked_on", self.checked_on)):
-            found[name] = {"questions": half.questions, **half.chosen, "full": half.full}
+            found[name] = {"questions": half.questions, **half.chosen, "full": half.full, "error": half.error}
         if self.certificate:
             found["certificate"] = {key: value for key, value in asdict(self.certificate).items() if key != "plan"}
         return found
@@ -138,8 +140,14 @@ def _tuning(scores: ExitScores, figures: Figures, measures: Sequence[str], choic
 
 def _choice(plan: Plan, how: str, halves: tuple[ExitScores, ExitScores], measures: Sequence[str]) -> Choice:
     first, second = (replay(half, [plan, _nobody(half)], measures) for half in halves)
-    chosen_on, checked_on = (Half(half.questions, half.row(0), half.row(1)) for half in (first, second))
+    chosen_on, checked_on = (_half(figures, measures[0]) for figures in (first, second))
     return Choice(plan, how, first.together(second).row(0), chosen_on, checked_on)
+
+
+def _half(figures: Figures, measure: str) -> Half:
+    """From the figures of a plan and of the full model."""
+    chosen, full = figures.row(0), figures.row(1)
+    return Half(figures.questions, chosen, full, float(figures.error(measure, full[measure])[0]))
 
 
 def _measures(measure: str) -> list[str]:

@@ -86,6 +86,19 @@ class Ranker:
             for (question, candidates), outcome in zip(batch, self._run(batch, rules), strict=True):
                 yield self._ranking(question, candidates, outcome, top)
 
+    def rank_together(
+        self,
+        groups: Iterable[Asked],
+        *,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> list[Ranking]:
+        """`rank` for each (question, candidates), all in one run and by one deadline: what a server's batch is."""
+        batch = [checked(group) for group in groups]
+        outcomes = self._run(batch, self._rules(drop, keep, deadline), deadline)
+        return [self._ranking(*group, outcome, None) for group, outcome in zip(batch, outcomes, strict=True)]
+
     def score(self, question: str, texts: Sequence[Document], *, drop: Drop = None) -> Floats:
         """The candidates' scores in [0, 1], in the order given."""
         (outcome,) = self._run([checked((question, texts))], self._rules(drop, None))

@@ -1,0 +1,70 @@
+"""`cascada serve [MODEL]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cascada.cli.options import Drop, Keep, ratios, whole_numbers
+from cascada.errors import require
+
+if TYPE_CHECKING:
+    from cascada.ranking import Ranker
+
+
+def serve(
+    model: Annotated[
+        str | None, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is every one.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any free one; the log tells which.")] = 8080,
+    drop: Drop = None,
+    keep: Keep = None,
+    deadline_ms: Annotated[float | None, typer.Option(help="For requests that name no deadline.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="A file of API keys, one a line. Also: CASCADA_API_KEY.")] = None,
+    cors: Annotated[list[str] | None, typer.Option(help="An origin whose pages may call; again for more.")] = None,
+    queue: Annotated[int, typer.Option(min=1, help="Requests inside at once; more are answered 429.")] = 64,
+    batch_tokens: Annotated[int, typer.Option(min=1, help="Compute requests together up to so many.")] = 16_384,
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 8_000_000,
+    max_documents: Annotated[int, typer.Option(min=1, help="Documents of a request.")] = 1000,
+    max_document: Annotated[int, typer.Option(min=1, help="Characters of a document.")] = 20_000,
+    max_question: Annotated[int, typer.Option(min=1, help="Characters of a question.")] = 2000,
+) -> None:
+    """Serve rankings over HTTP, as Cohere, Jina and Text Embeddings Inference do, and in our own way."""
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        require(module, "serve", "serving")
+    from cascada.serve import Settings, create_app
+    from cascada.serve.keys import read_keys
+    from cascada.serve.run import run
+
+    settings = Settings(
+        max_body=max_body,
+        max_documents=max_documents,
+        max_document=max_document,
+        max_question=max_question,
+        queue=queue,
+        batch_tokens=batch_tokens,
+        deadline_ms=deadline_ms,
+        keys=read_keys(keys),
+        cors=tuple(cors or ()),
+        model=_name(model),
+    )
+    app = create_app(_ranker(model, drop, keep), settings)
+    run(app, host=host, port=port, keys=bool(settings.keys.digests))
+
+
+def _ranker(model: str | None, drop: str | None, keep: str | None) -> Ranker:
+    """With the plan that holds for requests that name none."""
+    from cascada.ranking import Ranker
+    from cascada.ranking.drop import plan_of
+
+    ranker = Ranker.load(model)
+    ranker.plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
+    return ranker
+
+
+def _name(model: str | None) -> str:
+    """What answers carry: clients need not know where the folders are."""
+    return "+".join(Path(part).name for part in (model or "bm25").split("+"))

@@ -1,0 +1,136 @@
+"""The application: routes, refusals, and what happens at the start and the end."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import PlainTextResponse, Response
+from fastapi.security import HTTPBearer
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+import cascada
+from cascada.errors import CascadaError
+from cascada.ranking import Ranker
+from cascada.serve.answer import answer, refused
+from cascada.serve.dialects import ALL
+from cascada.serve.logs import tell
+from cascada.serve.refusal import Gone, Refusal
+from cascada.serve.service import Asks, Service
+from cascada.serve.settings import Settings
+from cascada.serve.told import Told
+
+WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for number in range(80)])
+"""Candidates of many lengths, as engines prepare for each size when they first meet it."""
+
+
+def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks | None = None) -> FastAPI:
+    """A server's application, for uvicorn or any other ASGI server (one process each: the queue is its own)."""
+    service = Service(ranker, settings or Settings(), asker)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(service.batcher.run()), asyncio.create_task(_warm_up(service))]
+        yield
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        service.batcher.close()
+
+    app = FastAPI(title="cascada", version=cascada.__version__, lifespan=life, docs_url=None, redoc_url=None)
+    _add_routes(app, service)
+    _add_refusals(app)
+    if service.settings.cors:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=list(service.settings.cors), allow_methods=["*"], allow_headers=["*"]
+        )
+    app.add_middleware(Told, metrics=service.metrics)
+    return app
+
+
+async def _warm_up(service: Service) -> None:
+    question, candidates = WARM_UP
+    try:
+        await service.batcher.call(lambda: service.ranker.rank(question, candidates, drop=0))
+    except Exception:
+        tell("the model does not work", level=logging.ERROR)
+        logging.getLogger("cascada.serve").exception("warming up failed")
+        return
+    service.ready = True
+    tell("ready", model=service.settings.model)
+
+
+def _add_routes(app: FastAPI, service: Service) -> None:
+    bearer = HTTPBearer(auto_error=False)  # for the description alone
+
+    def let_in(request: Request, _: Annotated[object, Depends(bearer)]) -> None:
+        if not service.settings.keys.open_with(request.headers.get("authorization")):
+            raise Refusal("unauthorized", "The key is missing or wrong: Authorization: Bearer KEY.", _WANTED)
+
+    router = APIRouter(dependencies=[Depends(let_in), Depends(service.place)])
+    for dialect in ALL:
+        dialect.routes(service, router)
+    app.include_router(router)
+    _add_plain_routes(app, service)
+
+    @app.get("/metrics", dependencies=[Depends(let_in)], response_class=PlainTextResponse)
+    async def metrics() -> Response:
+        """For Prometheus."""
+        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+_WANTED = {"WWW-Authenticate": "Bearer"}
+
+
+def _add_plain_routes(app: FastAPI, service: Service) -> None:
+    @app.get("/", response_class=PlainTextResponse)
+    async def hello() -> str:
+        """What this is."""
+        return f"cascada {cascada.__version__}: POST /v1/rank, /v1/rerank, /v2/rerank, /rerank; see /openapi.json\n"
+
+    @app.get("/health")
+    async def health() -> Response:
+        """Alive."""
+        return answer({"status": "alive"})
+
+    @app.get("/ready", responses={503: {"description": "The model is not warmed up yet"}})
+    async def ready() -> Response:
+        """The model is loaded and has ranked something."""
+        if service.ready:
+            return answer({"status": "ready", "model": service.settings.model})
+        return answer({"status": "warming up"}, status=503)
+
+
+def _add_refusals(app: FastAPI) -> None:
+    async def on_refusal(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Refusal)
+        return refused(request, error)
+
+    async def on_mistake(request: Request, error: Exception) -> Response:
+        return refused(request, Refusal("invalid", str(error)))
+
+    async def on_route(request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        if status == 405:
+            return refused(request, Refusal("not_allowed", f"{request.method} is not for this path.", _headers(error)))
+        return refused(request, Refusal("not_found", "There is nothing at this path; see /openapi.json."))
+
+    async def on_fault(request: Request, error: Exception) -> Response:
+        return refused(request, Refusal("failed", "The server could not answer, through a fault of its own."))
+
+    async def on_gone(request: Request, error: Exception) -> Response:
+        request.state.told["gone"] = True
+        return Response(status_code=499)
+
+    handlers = {Refusal: on_refusal, CascadaError: on_mistake, HTTPException: on_route, Exception: on_fault}
+    for kind, handler in (handlers | {Gone: on_gone, ClientDisconnect: on_gone}).items():
+        app.add_exception_handler(kind, handler)
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    return dict(getattr(error, "headers", None) or {})

@@ -99,14 +99,14 @@ class PairTokenizer:
             truncated.append(keep_question < len(question) or keep_text < len(text))
             first = (before + question[:keep_question] + between, self._types[0])
             rows.append((first, (text[:keep_text] + after, self._types[1])))
-        return _joined(rows, truncated)
+        return joined(rows, truncated)
 
     def encode_alone(self, texts: Sequence[str]) -> EncodedPairs:
         """Encode each text by itself, `[CLS] text [SEP]`: for encoders that compare embeddings."""
         before, after = self._single
         room = self.max_length - len(before) - len(after)
         tokens = self.tokens(texts)
-        return _joined([((before + own[:room] + after, 0),) for own in tokens], [len(own) > room for own in tokens])
+        return joined([((before + own[:room] + after, 0),) for own in tokens], [len(own) > room for own in tokens])
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Each text's own tokens without special ones; of a huge text no more than the start that can be used."""
@@ -124,7 +124,7 @@ class PairTokenizer:
         return tokens
 
 
-def _joined(rows: Sequence[Sequence[tuple[list[int], int]]], truncated: Sequence[bool]) -> EncodedPairs:
+def joined(rows: Sequence[Sequence[tuple[list[int], int]]], truncated: Sequence[bool]) -> EncodedPairs:
     """Each row is made of runs of tokens, each run with the segment type that all of its tokens have."""
     runs = [run for row in rows for run in row]
     ends = np.cumsum([sum(len(tokens) for tokens, _ in row) for row in rows], dtype=np.int64)

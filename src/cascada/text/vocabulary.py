@@ -1,0 +1,74 @@
+"""Words as numbers: for rankers that read words rather than a tokenizer's pieces."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from cascada.errors import CascadaError
+
+PAD, UNKNOWN = 0, 1
+"""The first two ids; words follow."""
+
+_SIGNS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "``": '"', "''": '"'}
+
+_WORD = re.compile(
+    "|".join(
+        (
+            "-[lr][rsc]b-|``|''",  # what Penn Treebank tokenisers make of brackets and quotes
+            r"\w+(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b",  # do n't, it 's: word vectors know them apart
+            r"\d+(?:[.,]\d+)+",
+            r"\w+",
+            r"[^\w\s]",
+        )
+    )
+)
+
+
+def word_tokens(text: str) -> list[str]:
+    """Words, numbers and signs, in lower case; tokenised text comes out as it would have before.
+
+    >>> word_tokens("It isn't 1,000 -LRB- yet -RRB-.")
+    ['it', 'is', "n't", '1,000', '(', 'yet', ')', '.']
+    """
+    return [_SIGNS.get(word, word) for word in _WORD.findall(text.lower())]
+
+
+class Vocabulary:
+    """The words a ranker knows, and their ids."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Vocabulary:
+        """All words of the texts, the most frequent first."""
+        counts = Counter(word for text in texts for word in word_tokens(text))
+        return cls(sorted(counts, key=lambda word: (-counts[word], word)))
+
+    def __len__(self) -> int:
+        """How many ids there are, those of no word included."""
+        return len(self.words) + 2
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words, 2)}
+
+    def ids(self, text: str) -> list[int]:
+        """At least one: a text without words is one unknown word."""
+        return [self._ids.get(word, UNKNOWN) for word in word_tokens(text)] or [UNKNOWN]
+
+    def save(self, path: Path) -> None:
+        """One word a line."""
+        path.write_text("\n".join(self.words), encoding="utf-8", errors="surrogatepass")
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogatepass")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CascadaError(f"{path} cannot be read as a vocabulary: {error}.") from error
+        return cls(text.split("\n") if text else ())

@@ -12,46 +12,32 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
 from cascada.errors import CascadaError
 from cascada.models.encoder import load_encoder, new_encoder
+from cascada.models.folder import read_weights, saving, write_weights
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.exits import default_exits
-from cascada.ranking.folder import FORMAT, SHAPE_FILE, read_shape
+from cascada.ranking.folder import SHAPE_FILE, read_shape
 
-WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
     """Write the ranker into `folder`; until its last file is in place, the folder is no ranker."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / SHAPE_FILE).unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
-        made = Path(work)
+    with saving(folder, dataclasses.asdict(model.shape), card=card) as made:
         model.encoder.config.save_pretrained(made)
-        save_file({name: value.contiguous() for name, value in model.state_dict().items()}, made / WEIGHTS_FILE)
-        shutil.copymode(made / "config.json", made / WEIGHTS_FILE)  # safetensors lets nobody else read it
+        write_weights(model, made)
         for name in TOKENIZER_FILES:
             if (tokenizer / name).exists():
                 shutil.copy(tokenizer / name, made)
-        (made / "README.md").write_text(card, encoding="utf-8")
-        shape = {"format": FORMAT, **dataclasses.asdict(model.shape)}
-        (made / SHAPE_FILE).write_text(json.dumps(shape, indent=2), encoding="utf-8")
-        for path in sorted(made.iterdir(), key=lambda path: path.name == SHAPE_FILE):
-            os.replace(path, folder / path.name)
 
 
 def load(folder: Path) -> StagedRanker:
@@ -61,18 +47,14 @@ def load(folder: Path) -> StagedRanker:
         raise CascadaError(
             f"{folder} is an exported ranker, for ranking only; train, cut or export the one it was made of."
         )
+    if "kind" in described:
+        raise CascadaError(f"{folder} is a {described['kind']} ranker; this needs a transformer.")
     try:
         shape = Shape(**described)
     except TypeError as error:
         raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
     model = StagedRanker(new_encoder(folder), shape)
-    path = folder / WEIGHTS_FILE
-    try:
-        model.load_state_dict(load_file(path))
-    except (OSError, SafetensorError) as error:
-        raise CascadaError(f"{path} cannot be read ({error}): the checkpoint is incomplete or damaged.") from error
-    except RuntimeError as error:
-        raise CascadaError(f"{path} does not hold the weights that {SHAPE_FILE} describes.") from error
+    read_weights(model, folder)
     return model.eval()
 
 

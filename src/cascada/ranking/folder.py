@@ -11,6 +11,9 @@ from cascada.errors import CascadaError
 SHAPE_FILE = "cascada.json"
 FORMAT = 1
 
+COMPARE_AGGREGATE = "compare-aggregate"
+"""The `kind` of a ranker that is no transformer; a transformer's folder names none."""
+
 
 def read_shape(folder: Path) -> dict[str, Any]:
     """The shape written in `folder`/cascada.json, as keyword arguments."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cascada.errors import CascadaError, first_line, require
 from cascada.ranking.bm25 import bm25_ranker
-from cascada.ranking.folder import read_shape
+from cascada.ranking.folder import COMPARE_AGGREGATE, read_shape
 from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker, in_a_row
 
@@ -44,7 +44,7 @@ def _load_one(name: str) -> Ranker:
     folder = _folder(name)
     shape = read_shape(folder)  # a wrong folder is told before an engine is loaded
     plan = read_plan(folder, shape["exits"])
-    ranker = _exported(folder) if shape.get("engine") == "onnx" else _trained(folder)
+    ranker = _exported(folder) if shape.get("engine") == "onnx" else _trained(folder, shape.get("kind"))
     ranker.plan = plan or ranker.plan
     return ranker
 
@@ -65,8 +65,12 @@ def _threads() -> int:
     return int(wanted or cores())
 
 
-def _trained(folder: Path) -> Ranker:
+def _trained(folder: Path, kind: str | None) -> Ranker:
     _require_torch()
+    if kind == COMPARE_AGGREGATE:
+        from cascada.ranking.engines.compare_aggregate import load_compare_aggregate
+
+        return load_compare_aggregate(folder)
     from cascada.ranking.engines.pytorch import torch_ranker
 
     return torch_ranker(folder)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import cascada
-from cascada.cli import cost, cut, data, doctor, evaluate, export, rank, train, tune
+from cascada.cli import cost, cut, data, doctor, evaluate, export, rank, serve, train, tune
 from cascada.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
@@ -29,6 +29,7 @@ app.command("rank")(rank.rank)
 app.command("cost")(cost.cost)
 app.command("cut")(cut.cut)
 app.command("export")(export.export)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
@@ -28,6 +28,10 @@ WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for nu
 """Candidates of many lengths, as engines prepare for each size when they first meet it."""
 
 
+_PLAIN: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
+"""No pages that fetch scripts from elsewhere, and one path for each thing."""
+
+
 def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks | None = None) -> FastAPI:
     """A server's application, for uvicorn or any other ASGI server (one process each: the queue is its own)."""
     service = Service(ranker, settings or Settings(), asker)
@@ -42,7 +46,7 @@ def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks 
                 await task
         service.batcher.close()
 
-    app = FastAPI(title="cascada", version=cascada.__version__, lifespan=life, docs_url=None, redoc_url=None)
+    app = FastAPI(title="cascada", version=cascada.__version__, lifespan=life, **_PLAIN)
     _add_routes(app, service)
     _add_refusals(app)
     if service.settings.cors:

@@ -22,7 +22,7 @@ class Keys:
 
     @classmethod
     def of(cls, *keys: str) -> Keys:
-        return cls(tuple(map(_digest, keys)))
+        return cls(tuple(_digest(key.encode()) for key in keys))
 
     def open_with(self, authorization: str | None) -> bool:
         """Whether a header `Authorization: Bearer KEY` has one of the keys.
@@ -30,7 +30,8 @@ class Keys:
         Every key is compared, and all of each, so that time does not tell how near a guess was.
         """
         scheme, _, key = (authorization or "").partition(" ")
-        found = [hmac.compare_digest(digest, _digest(key.strip())) for digest in self.digests]
+        given = _digest(key.strip().encode("latin-1", "replace"))  # a header's text is its bytes, one by one
+        found = [hmac.compare_digest(digest, given) for digest in self.digests]
         return not found or (any(found) and scheme.lower() == "bearer")
 
 
@@ -56,5 +57,5 @@ def _lines(file: Path) -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
-def _digest(key: str) -> bytes:
-    return sha256(key.encode("utf-8", "surrogateescape")).digest()
+def _digest(key: bytes) -> bytes:
+    return sha256(key).digest()

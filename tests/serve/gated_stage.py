@@ -1,0 +1,44 @@
+"""A stage that scores a text by its length, and waits for leave when it is told to."""
+
+import threading
+
+import numpy as np
+
+from cascada.ranking import Ranker
+from cascada.ranking.stage import Scored
+
+
+class GatedStage:
+    layers = 1
+
+    def __init__(self, exit=1):
+        self.exit = exit
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.seen = []  # the questions of each run, with more than the warm-up's
+
+    def score(self, pairs, state, deadline):
+        self.seen.append(tuple(pairs.questions))
+        self.entered.set()
+        assert self.gate.wait(120)
+        deadline.check()
+        if "fault" in pairs.questions:
+            raise RuntimeError("a fault over a secret text")
+        return Scored(np.array([len(text) for text in pairs.texts], np.float32), tokens=np.full(len(pairs), 3))
+
+    def flops(self, tokens):
+        return tokens * 10
+
+    def probability(self, scores):
+        return scores / (1 + scores)
+
+    def close(self):
+        """Whoever comes from now on waits."""
+        self.entered.clear()
+        self.gate.clear()
+
+
+def gated(stages=1):
+    ranker = Ranker([GatedStage(exit) for exit in range(1, stages + 1)])
+    return ranker, ranker.stages

@@ -1,0 +1,56 @@
+"""A server in a thread, on a free port of this machine, for as long as a test needs it."""
+
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx
+import uvicorn
+
+from cascada.serve import Settings, create_app
+
+PATIENCE = 60
+"""Seconds, for a machine that is busy with something else; nothing here takes one."""
+
+
+@contextmanager
+def serving(ranker, settings=None, *, asker=None):
+    app = create_app(ranker, settings or Settings(), asker=asker)
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        wait_until(lambda: server.started)
+        with httpx.Client(base_url=url, timeout=PATIENCE) as http:
+            wait_until(lambda: http.get("/ready").status_code == 200)
+            yield http
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def wait_until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+def metric(http, name):
+    """The value of a metric, by its full name with labels; 0 if it has none yet."""
+    lines = dict(line.rsplit(" ", 1) for line in http.get("/metrics").text.splitlines() if line[0] != "#")
+    return float(lines.get(name, 0))
+
+
+def as_json(content):
+    return {"content": content, "headers": {"content-type": "application/json"}}
+
+
+def without_seconds(ranking):
+    found = json.loads(json.dumps(ranking))
+    return found | {"stages": [{k: v for k, v in stage.items() if k != "seconds"} for stage in found["stages"]]}

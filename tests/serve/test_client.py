@@ -1,0 +1,69 @@
+"""The client: rankings of a server as if they were made here."""
+
+import asyncio
+
+import pytest
+from gated_stage import gated
+from loopback import serving
+
+from cascada import Ranker
+from cascada.client import AsyncClient, Client, ServerError
+from cascada.serve import Keys, Settings
+
+DOCUMENTS = [{"text": "It rained.", "id": 1}, "Shakespeare wrote Hamlet."]
+
+
+@pytest.fixture(scope="module")
+def locked():
+    with serving(Ranker.load(), Settings(keys=Keys.of("key"))) as http:
+        yield str(http.base_url)
+
+
+def test_a_ranking_is_the_rankers_own(locked):
+    with Client(locked, key="key") as client:
+        assert client.rank("who wrote hamlet?", DOCUMENTS) == Ranker.load().rank("who wrote hamlet?", DOCUMENTS)
+
+
+def test_a_ranking_can_be_awaited(locked):
+    async def ask():
+        async with AsyncClient(locked, key="key") as client:
+            return await asyncio.gather(*(client.rank("hamlet", DOCUMENTS, top=1) for _ in range(5)))
+
+    assert asyncio.run(ask()) == [Ranker.load().rank("hamlet", DOCUMENTS, top=1)] * 5
+
+
+def test_drops_and_deadlines_are_handed_on():
+    with serving(gated(2)[0]) as http, Client(str(http.base_url)) as client:
+        assert client.rank("q", ["a", "bb", "ccc"], keep=[1]).stages[1].candidates == 1
+        assert client.rank("q", ["a", "bb"], deadline_ms=0.001).complete is False
+
+
+def test_a_refusal_is_the_servers_sentence(locked):
+    with Client(locked, key="wrong") as client, pytest.raises(ServerError, match="key is missing or wrong") as caught:
+        client.rank("q", ["a"])
+    assert caught.value.status == 401
+
+
+def test_a_busy_server_says_how_long_to_wait():
+    ranker, (stage,) = gated()
+    with serving(ranker, Settings(queue=1)) as http:
+        stage.close()
+
+        async def two():
+            async with AsyncClient(str(http.base_url)) as client:
+                first = asyncio.create_task(client.rank("q", ["a"]))
+                while not stage.entered.is_set():
+                    await asyncio.sleep(0.01)
+                with pytest.raises(ServerError, match="busy") as caught:
+                    await client.rank("q", ["a"])
+                stage.gate.set()
+                return await first, caught.value
+
+        first, refused = asyncio.run(two())
+    assert first.complete
+    assert (refused.status, refused.retry_after >= 1) == (429, True)
+
+
+def test_a_server_that_is_not_there_is_told_in_a_sentence():
+    with Client("http://127.0.0.1:9") as client, pytest.raises(ServerError, match="could not be reached"):
+        client.rank("q", ["a"])

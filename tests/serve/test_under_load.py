@@ -1,0 +1,194 @@
+"""Many at once: each gets its own answer, or is told to come again; nobody hangs."""
+
+import asyncio
+import random
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from gated_stage import gated
+from loopback import PATIENCE, metric, serving, wait_until
+
+from cascada.client import AsyncClient
+from cascada.serve import Settings
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(16) as pool:
+        yield pool
+
+
+def post(http, question, *, candidates=("a", "bb"), **how):
+    return http.post("/v1/rank", json={"question": question, "candidates": list(candidates), **how})
+
+
+def hang_up(http):
+    """Ask, and do not wait for the answer."""
+    short = httpx.Timeout(PATIENCE, read=0.5)
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{http.base_url}/v1/rank", json={"question": "gone", "candidates": ["a"]}, timeout=short)
+
+
+def mixed(words, count):
+    """Requests of all kinds, from a fixed seed."""
+    choice = random.Random(7)
+    plans = [{}, {"drop": 0.3}, {"drop": 0.5}, {"keep": [3]}, {"top": 2}, {"deadline_ms": 60_000}]
+    for _ in range(count):
+        texts = [" ".join(choice.choices(words, k=choice.randint(1, 30))) for _ in range(choice.randint(1, 25))]
+        yield " ".join(choice.choices(words, k=3)), texts, choice.choice(plans)
+
+
+def test_each_gets_its_own_answer_whoever_it_was_computed_with(cascade_server, cascade, words):
+    requests = list(mixed(words, 60))
+
+    async def all_at_once():
+        async with AsyncClient(str(cascade_server.base_url)) as client:
+            return await asyncio.gather(*(client.rank(*asked, **how) for *asked, how in requests))
+
+    for (question, texts, how), found in zip(requests, asyncio.run(all_at_once()), strict=True):
+        alone = cascade.rank(question, texts, **how)
+        assert [item.index for item in found] == [item.index for item in alone]
+        assert [item.document for item in found] == [item.document for item in alone]
+        for ours, own in zip(found, alone, strict=True):
+            assert ours.scores == pytest.approx(own.scores, abs=1e-5)
+            assert (ours.exit, ours.truncated) == (own.exit, own.truncated)
+        assert (found.relative_cost, found.complete) == (alone.relative_cost, True)
+    assert metric(cascade_server, 'cascada_batch_requests_bucket{le="1.0"}') < metric(
+        cascade_server, "cascada_batch_requests_count"
+    )
+
+
+def test_what_waits_with_the_same_plan_is_computed_together(pool):
+    ranker, (first, _) = gated(2)
+    with serving(ranker) as http:
+        first.close()
+        running = [pool.submit(post, http, "the first")]
+        assert first.entered.wait(PATIENCE)
+        for number in range(6):
+            running.append(pool.submit(post, http, f"{number}", drop=(0, 0.5)[number % 2]))
+            wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
+        first.gate.set()
+        assert [one.result().status_code for one in running] == [200] * 7
+    assert first.seen[-3:] == [("the first",), ("0", "2", "4"), ("1", "3", "5")]
+
+
+def test_a_batch_stays_within_its_tokens(pool):
+    ranker, (stage,) = gated()
+    with serving(ranker, Settings(batch_tokens=30)) as http:
+        stage.close()
+        running = [pool.submit(post, http, "the first")]
+        assert stage.entered.wait(PATIENCE)
+        for number in range(4):
+            running.append(pool.submit(post, http, f"{number}", candidates=["x" * 40]))  # 11 tokens
+            wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
+        stage.gate.set()
+        assert {one.result().status_code for one in running} == {200}
+    assert stage.seen[-3:] == [("the first",), ("0", "1"), ("2", "3")]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/v1/rank", lambda body: body["error"]["message"]),
+        ("/v1/rerank", lambda body: body["message"]),
+        ("/rerank", lambda body: {"Overloaded": body["error"]}[body["error_type"]]),
+    ],
+)
+def test_who_finds_the_queue_full_is_told_at_once_when_to_come_again(pool, path, message):
+    ranker, (stage,) = gated()
+    with serving(ranker, Settings(queue=3)) as http:
+        stage.close()
+        accepted = [pool.submit(post, http, f"{number}") for number in range(3)]
+        wait_until(lambda: metric(http, "cascada_inside_requests") == 3)
+        started = time.monotonic()
+        refused = http.post(path, json={"query": "q", "texts": ["a"], "documents": ["a"]})
+        assert time.monotonic() - started < PATIENCE / 2
+        assert refused.status_code == 429
+        assert 1 <= int(refused.headers["retry-after"]) <= 30
+        assert message(refused.json()) == "The server is busy; try again later."
+        stage.gate.set()
+        assert [one.result().status_code for one in accepted] == [200] * 3
+        assert post(http, "again").status_code == 200
+
+
+def test_a_deadline_counts_the_wait_in_the_queue(pool):
+    ranker, (first, second) = gated(2)
+    with serving(ranker) as http:
+        first.close()
+        before = pool.submit(post, http, "before")
+        assert first.entered.wait(PATIENCE)
+        late = pool.submit(post, http, "late", deadline_ms=50)
+        wait_until(lambda: metric(http, "cascada_queue_requests") == 1)
+        time.sleep(0.1)
+        first.gate.set()
+        assert before.result().json()["complete"] is True
+        found = late.result().json()
+        assert found["complete"] is False
+        assert [item["index"] for item in found["items"]] == [1, 0]
+        assert ("late",) in first.seen
+        assert ("late",) not in second.seen
+        assert metric(http, "cascada_incomplete_total") == 1
+
+
+def test_the_server_can_have_a_deadline_for_everyone():
+    ranker, _ = gated(2)
+    with serving(ranker, Settings(deadline_ms=0.0001)) as http:
+        body = http.post("/v2/rerank", json={"model": "m", "query": "q", "documents": ["a"]}).json()
+    assert body["complete"] is False
+    assert body["meta"]["warnings"] == [
+        "The deadline stopped the ranking: this is the best complete order that was known."
+    ]
+
+
+def test_who_went_away_is_not_computed_for(pool):
+    ranker, (stage,) = gated()
+    with serving(ranker) as http:
+        stage.close()
+        before = pool.submit(post, http, "before")
+        assert stage.entered.wait(PATIENCE)
+        hang_up(http)
+        wait_until(lambda: metric(http, "cascada_gone_total") == 1)
+        stage.gate.set()
+        assert before.result().status_code == 200
+        assert post(http, "after").status_code == 200
+    assert ("gone",) not in stage.seen
+    assert stage.seen[-2:] == [("before",), ("after",)]
+
+
+def test_who_goes_away_on_the_way_stops_the_ranking():
+    ranker, (first, second) = gated(2)
+    with serving(ranker) as http:
+        first.close()
+        hang_up(http)
+        wait_until(lambda: metric(http, "cascada_gone_total") == 1)
+        first.gate.set()
+        assert post(http, "after").status_code == 200
+    assert ("gone",) in first.seen
+    assert ("gone",) not in second.seen
+
+
+def test_a_fault_in_one_request_does_not_touch_those_beside_it(pool):
+    ranker, (stage,) = gated()
+    with serving(ranker) as http:
+        stage.close()
+        running = [pool.submit(post, http, "the first")]
+        assert stage.entered.wait(PATIENCE)
+        for question in ("fine", "fault", "good"):
+            running.append(pool.submit(post, http, question))
+            wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
+        stage.gate.set()
+        assert [one.result().status_code for one in running] == [200, 200, 500, 200]
+        assert running[2].result().json()["error"]["type"] == "failed"
+
+
+def test_a_body_that_does_not_come_is_given_up_on():
+    ranker, _ = gated()
+    with serving(ranker, Settings(read_seconds=0.3)) as http:
+        with socket.create_connection(("127.0.0.1", http.base_url.port), timeout=PATIENCE) as line:
+            head = "POST /v1/rank HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: 100\n\n{"
+            line.sendall(head.replace("\n", "\r\n").encode())
+            assert line.recv(1000).startswith(b"HTTP/1.1 408")
+        wait_until(lambda: metric(http, "cascada_inside_requests") == 0)

@@ -1,0 +1,134 @@
+"""What `ask` returns, and how it looks in a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from cascada.ranking.result import on_one_line
+from cascada.search.passage import Passage
+
+CONTEXT = 240
+"""Characters of the passage shown on either side of the answer."""
+UNLIKELY = 0.5
+"""A trained ranker that gives its best sentence less holds it to be no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A sentence where it stands."""
+
+    text: str
+    document: str
+    start: int
+    end: int
+    """Characters of the document's text (for .txt and .md: of the file): `text[start:end]` is the answer."""
+    score: float
+    """In [0, 1]."""
+    line: int | None
+    page: int | None
+    passage: Passage = field(repr=False)
+
+    @property
+    def place(self) -> str:
+        """`plays/hamlet.txt, line 12`."""
+        if self.line is not None:
+            return f"{self.document}, line {self.line}"
+        return self.document if self.page is None else f"{self.document}, page {self.page}"
+
+    def to_dict(self) -> dict[str, Any]:
+        keys = ("text", "document", "start", "end", "score", "line", "page")
+        passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
+        return {key: getattr(self, key) for key in keys} | {"passage": passage}
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds."""
+
+    retrieve: float
+    split: float
+    rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Sentences, best first."""
+
+    question: str
+    answers: tuple[Answer, ...]
+    passages: int = 0
+    """How many were found."""
+    sentences: int = 0
+    """How many of theirs were ranked."""
+    relative_cost: float = 0.0
+    complete: bool = True
+    """False if a deadline stopped the ranking before its last stage."""
+    likely: bool | None = None
+    """Whether the ranker holds its first sentence to be an answer; None for rankers that only compare words."""
+    seconds: Times | None = field(default=None, compare=False)
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __getitem__(self, place: int) -> Answer:
+        return self.answers[place]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `cascada ask --json` prints."""
+        keys = ("question", "passages", "sentences", "relative_cost", "complete", "likely")
+        seconds = {"seconds": asdict(self.seconds)} if self.seconds else {}
+        return {"answers": [one.to_dict() for one in self]} | {key: getattr(self, key) for key in keys} | seconds
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(on_one_line(self.question), style="bold")
+        if not self.answers:
+            yield Text("Nothing was found that shares a word with the question.")
+        elif self.likely is False:
+            yield Text(f"Nothing here is likely to be an answer; the best has {self[0].score:.3f}.", style="yellow")
+        for number, answer in enumerate(self, 1):
+            yield Text()
+            yield Text.assemble((f"{number}  ", "bold"), (f"{answer.score:.3f}  ", "dim"), (_short(answer), "cyan"))
+            shown = _in_context(answer, marked=not console.is_terminal)
+            for line in shown.wrap(console, max(options.max_width - 3, 20)):
+                line.rstrip()
+                yield Text("   ") + line
+
+    def __str__(self) -> str:
+        console = Console(file=io.StringIO(), width=120, force_terminal=False)
+        with console.capture() as captured:
+            console.print(self)
+        return captured.get().rstrip()
+
+
+def _short(answer: Answer) -> str:
+    """The place, with the path as seen from here if it lies below."""
+    here = os.getcwd() + os.sep
+    return on_one_line(answer.place.removeprefix(here))
+
+
+def _in_context(answer: Answer, *, marked: bool) -> Text:
+    """The answer in its passage; between » and « where no colour can tell."""
+    passage, start = answer.passage.text, answer.start - answer.passage.start
+    end = start + len(answer.text)
+    before = _cut(passage[:start], passage[max(0, start - CONTEXT) : start], front=True)
+    after = _cut(passage[end:], passage[end : end + CONTEXT], front=False)
+    text = on_one_line(answer.text)
+    shown = f"» {text} «" if marked else text
+    return Text(" ").join(part for part in (Text(before), Text(shown, "bold green"), Text(after)) if part)
+
+
+def _cut(whole: str, part: str, *, front: bool) -> str:
+    """On one line; a part of the whole loses its half word and gets an ellipsis."""
+    if len(part) == len(whole):
+        return on_one_line(part)
+    return f"… {on_one_line(part.partition(' ')[2])}" if front else f"{on_one_line(part.rpartition(' ')[0])} …"

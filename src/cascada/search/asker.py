@@ -1,0 +1,92 @@
+"""Retrieve, split, rank: a question in, sentences with their places out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from cascada.errors import CascadaError
+from cascada.ranking import Item, Ranker, Ranking
+from cascada.ranking.drop import Drop, Keep
+from cascada.ranking.inputs import checked_top, deadline_of
+from cascada.search.answers import UNLIKELY, Answer, Answers, Times
+from cascada.search.candidates import Candidate, candidates
+from cascada.search.passage import Passage
+from cascada.search.retriever import Retriever
+
+
+class Asker:
+    """Answers questions with any search engine and any ranker.
+
+    >>> from cascada.search import Asker, MemoryRetriever, Passage
+    >>> asker = Asker(MemoryRetriever([Passage("It rained. Hamlet is by Shakespeare.", "plays.txt", 0, 36)]))
+    >>> answer = asker.ask("who wrote hamlet?")[0]
+    >>> answer.text, answer.start
+    ('Hamlet is by Shakespeare.', 11)
+    """
+
+    def __init__(self, retriever: Retriever, ranker: Ranker | None = None, *, language: str = "en") -> None:
+        """`language`, a two-letter code, is the documents': sentences end otherwise in every one."""
+        self.retriever = retriever
+        self.ranker = ranker or Ranker.load()
+        self.language = language
+
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int | None = 3,
+        paragraphs: int = 80,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
+    ) -> Answers:
+        """The sentences that answer best, out of so many paragraphs; none if no paragraph shares a word.
+
+        `drop`, `keep` and `deadline_ms` are the ranker's (see `Ranker.rank`); the deadline counts from this call on.
+        """
+        _check(question, paragraphs, top)
+        deadline, started = deadline_of(deadline_ms), time.perf_counter()
+        passages = self.retriever.retrieve(question, paragraphs)
+        found = time.perf_counter()
+        choice = candidates(question, passages, language=self.language)
+        split = time.perf_counter()
+        if not choice:
+            return Answers(question, (), len(passages))
+        # A ranker needs some time, however late it is: its first stage always finishes.
+        left = None if deadline_ms is None else max(deadline.left * 1000, 0.001)
+        texts = [one.text for one in choice]
+        ranking = self.ranker.rank(question, texts, top=top, drop=drop, keep=keep, deadline_ms=left)
+        seconds = Times(found - started, split - found, time.perf_counter() - split)
+        return self._answers(ranking, passages, choice, seconds)
+
+    def _answers(
+        self, ranking: Ranking, passages: Sequence[Passage], choice: list[Candidate], seconds: Times
+    ) -> Answers:
+        trained = self.ranker.exits[-1] > 0
+        return Answers(
+            ranking.question,
+            tuple(_answer(item, choice[item.index]) for item in ranking),
+            len(passages),
+            len(choice),
+            ranking.relative_cost,
+            ranking.complete,
+            ranking[0].score >= UNLIKELY if trained else None,
+            seconds,
+        )
+
+
+def _answer(item: Item, candidate: Candidate) -> Answer:
+    passage, start = candidate.passage, candidate.start
+    first = passage.start + start
+    place = passage.line_at(start), passage.page_at(start)
+    return Answer(item.text, passage.document, first, first + len(item.text), item.score, *place, passage)
+
+
+def _check(question: str, paragraphs: int, top: int | None) -> None:
+    """Before anything is searched."""
+    if not isinstance(question, str) or not question.strip():
+        raise CascadaError("The question is empty.")
+    if isinstance(paragraphs, bool) or not isinstance(paragraphs, int) or paragraphs < 1:
+        raise CascadaError(f"paragraphs is {paragraphs!r}; it must be a whole number from 1.")
+    checked_top(top)

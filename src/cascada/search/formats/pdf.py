@@ -1,0 +1,37 @@
+"""The text of a PDF, with a form feed between its pages."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cascada.errors import DataError, first_line
+from cascada.search.passage import Document
+
+_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_A-Z])")
+"""`docu-⏎ment`. A compound that is divided at its own hyphen loses it; words broken by a line are far more common."""
+
+
+def read(path: Path) -> Iterator[Document]:
+    pages = [_BROKEN_WORD.sub("", page.replace("\f", " ").strip()) for page in _pages(path)]
+    if not any(pages):
+        raise DataError(f"{path} has no text to read; if it is a scan, it needs character recognition first.")
+    yield Document(str(path), "\f".join(pages), "pages")
+
+
+def _pages(path: Path) -> list[str]:
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells of every oddity that it copes with
+    try:
+        reader = PdfReader(path)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DataError(f"{path} cannot be read: it is locked with a password.")
+        return [page.extract_text() for page in reader.pages]
+    except DataError:
+        raise
+    except Exception as error:  # a damaged file ends in any of Python's errors
+        reason = first_line(error) or type(error).__name__
+        raise DataError(f"{path} cannot be read as PDF: {reason.rstrip('.')}.") from error

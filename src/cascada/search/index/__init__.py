@@ -1,0 +1,7 @@
+"""A search index on disk: what it holds, how it is asked, how it grows and forgets."""
+
+from cascada.search.index.index import Index
+from cascada.search.index.layout import is_index
+from cascada.search.index.update import Update
+
+__all__ = ["Index", "Update", "is_index"]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import cascada
-from cascada.cli import cost, cut, data, doctor, evaluate, export, rank, serve, train, tune
+from cascada.cli import ask, cost, cut, data, doctor, evaluate, export, index, rank, serve, train, tune
 from cascada.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
@@ -26,6 +26,8 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("tune")(tune.tune)
 app.command("rank")(rank.rank)
+app.command("ask")(ask.ask)
+app.command("index")(index.index)
 app.command("cost")(cost.cost)
 app.command("cut")(cut.cut)
 app.command("export")(export.export)

@@ -86,16 +86,28 @@ def test_keys_come_from_the_variable_and_limits_from_options():
         assert httpx.post(f"{url}/v1/rank", json=BODY, headers=key, timeout=PATIENCE).status_code == 413
 
 
+def test_an_index_is_asked(tmp_path):
+    from cascada.search import Index
+
+    (tmp_path / "plays.txt").write_text("It rained. Shakespeare wrote Hamlet. It was late.")
+    Index(tmp_path / "index", create=True).update([tmp_path / "plays.txt"])
+    with served("--index", str(tmp_path / "index")) as (url, _):
+        found = httpx.post(f"{url}/v1/ask", json={"question": "who wrote hamlet?", "top": 1}, timeout=PATIENCE).json()
+    (answer,) = found["answers"]
+    assert (answer["text"], answer["start"], found["complete"]) == ("Shakespeare wrote Hamlet.", 11, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["missing-folder"], "missing-folder"),
         (["--drop", "2"], "drop is 2.0; a drop ratio is a number from 0 to below 1."),
+        (["--index", "missing-index"], "missing-index"),
         (["--keys", "missing-file"], "The keys in missing-file cannot be read"),
         (["--deadline-ms", "-1"], "deadline_ms is -1.0; it must be a number above 0."),
         (["--host", "256.0.0.1"], "256.0.0.1, port 8080, cannot be listened on"),
     ],
-    ids=["model", "drop", "keys", "deadline", "host"],
+    ids=["model", "drop", "index", "keys", "deadline", "host"],
 )
 def test_a_mistake_is_one_sentence(arguments, sentence):
     done = failed(*arguments)

@@ -12,6 +12,7 @@ from cascada.errors import require
 
 if TYPE_CHECKING:
     from cascada.ranking import Ranker
+    from cascada.search import Asker
 
 
 def serve(
@@ -20,6 +21,10 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is every one.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any free one; the log tells which.")] = 8080,
+    index: Annotated[
+        Path | None, typer.Option(help="An index that `cascada index` made; /v1/ask answers from it.")
+    ] = None,
+    language: Annotated[str, typer.Option(help="The index's language, two letters: how sentences end.")] = "en",
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[float | None, typer.Option(help="For requests that name no deadline.")] = None,
@@ -51,7 +56,8 @@ def serve(
         cors=tuple(cors or ()),
         model=_name(model),
     )
-    app = create_app(_ranker(model, drop, keep), settings)
+    ranker = _ranker(model, drop, keep)
+    app = create_app(ranker, settings, asker=None if index is None else _asker(ranker, index, language))
     run(app, host=host, port=port, keys=bool(settings.keys.digests))
 
 
@@ -63,6 +69,12 @@ def _ranker(model: str | None, drop: str | None, keep: str | None) -> Ranker:
     ranker = Ranker.load(model)
     ranker.plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
     return ranker
+
+
+def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
+    from cascada.search import Asker, retriever_of
+
+    return Asker(retriever_of([], index=index), ranker, language=language)
 
 
 def _name(model: str | None) -> str:

@@ -1,7 +1,6 @@
 """The application: routes, refusals, and what happens at the start and the end."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Annotated, Any
@@ -10,23 +9,20 @@ from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import PlainTextResponse, Response
 from fastapi.security import HTTPBearer
-from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 import cascada
-from cascada.errors import CascadaError
 from cascada.ranking import Ranker
-from cascada.serve.answer import answer, refused
+from cascada.serve.answer import answer
 from cascada.serve.dialects import ALL
-from cascada.serve.logs import tell
-from cascada.serve.refusal import Gone, Refusal
+from cascada.serve.handlers import HANDLERS
+from cascada.serve.logs import LOG, tell
+from cascada.serve.refusal import Refusal
 from cascada.serve.service import Asks, Service
 from cascada.serve.settings import Settings
 from cascada.serve.told import Told
 
 WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for number in range(80)])
 """Candidates of many lengths, as engines prepare for each size when they first meet it."""
-
 
 _PLAIN: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
 """No pages that fetch scripts from elsewhere, and one path for each thing."""
@@ -48,7 +44,8 @@ def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks 
 
     app = FastAPI(title="cascada", version=cascada.__version__, lifespan=life, **_PLAIN)
     _add_routes(app, service)
-    _add_refusals(app)
+    for kind, handler in HANDLERS.items():
+        app.add_exception_handler(kind, handler)
     if service.settings.cors:
         app.add_middleware(
             CORSMiddleware, allow_origins=list(service.settings.cors), allow_methods=["*"], allow_headers=["*"]
@@ -62,8 +59,7 @@ async def _warm_up(service: Service) -> None:
     try:
         await service.batcher.call(lambda: service.ranker.rank(question, candidates, drop=0))
     except Exception:
-        tell("the model does not work", level=logging.ERROR)
-        logging.getLogger("cascada.serve").exception("warming up failed")
+        LOG.exception("the model does not work: warming up failed")
         return
     service.ready = True
     tell("ready", model=service.settings.model)
@@ -108,33 +104,3 @@ def _add_plain_routes(app: FastAPI, service: Service) -> None:
         if service.ready:
             return answer({"status": "ready", "model": service.settings.model})
         return answer({"status": "warming up"}, status=503)
-
-
-def _add_refusals(app: FastAPI) -> None:
-    async def on_refusal(request: Request, error: Exception) -> Response:
-        assert isinstance(error, Refusal)
-        return refused(request, error)
-
-    async def on_mistake(request: Request, error: Exception) -> Response:
-        return refused(request, Refusal("invalid", str(error)))
-
-    async def on_route(request: Request, error: Exception) -> Response:
-        status = getattr(error, "status_code", 404)
-        if status == 405:
-            return refused(request, Refusal("not_allowed", f"{request.method} is not for this path.", _headers(error)))
-        return refused(request, Refusal("not_found", "There is nothing at this path; see /openapi.json."))
-
-    async def on_fault(request: Request, error: Exception) -> Response:
-        return refused(request, Refusal("failed", "The server could not answer, through a fault of its own."))
-
-    async def on_gone(request: Request, error: Exception) -> Response:
-        request.state.told["gone"] = True
-        return Response(status_code=499)
-
-    handlers = {Refusal: on_refusal, CascadaError: on_mistake, HTTPException: on_route, Exception: on_fault}
-    for kind, handler in (handlers | {Gone: on_gone, ClientDisconnect: on_gone}).items():
-        app.add_exception_handler(kind, handler)
-
-
-def _headers(error: Exception) -> dict[str, str]:
-    return dict(getattr(error, "headers", None) or {})

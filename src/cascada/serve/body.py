@@ -66,17 +66,14 @@ def parsed(body: bytes) -> Any:
     """The JSON in a body: only what can be written as JSON again."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
+        if _deeper(value, DEPTH):
+            raise RecursionError
     except UnicodeDecodeError as error:
         raise Refusal("malformed", f"The body is not UTF-8 (byte {error.start + 1}).") from None
     except RecursionError:
-        value = [[]]
-        too_deep = True
+        raise Refusal("malformed", f"The body has more than {DEPTH} levels of lists and objects.") from None
     except ValueError as error:
         raise Refusal("malformed", f"The body is not JSON: {error}.") from None
-    else:
-        too_deep = _deeper(value, DEPTH)
-    if too_deep:
-        raise Refusal("malformed", f"The body has more than {DEPTH} levels of lists and objects.")
     return value
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
+import sys
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,8 +23,15 @@ def run(app: FastAPI, *, host: str, port: int, keys: bool) -> None:
     tell("listening", host=host, port=listening.getsockname()[1])
     if not keys and host not in LOOPBACK:
         tell("everyone who can reach this address may call: there are no keys", level=logging.WARNING)
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, _end)
     config = uvicorn.Config(app, log_config=None, access_log=False, server_header=False)
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _end(number: int, frame: object) -> None:
+    """uvicorn raises the signal that ended it once more when all is finished: being told to end is no failure."""
+    sys.exit(0)
 
 
 def _socket(host: str, port: int) -> socket.socket:

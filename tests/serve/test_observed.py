@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 
 import pytest
 from fastapi.testclient import TestClient
@@ -84,5 +85,23 @@ def test_the_descriptions_answer_has_the_keys_of_a_real_one(bm25, path):
     assert set(first) == set(shown)
 
 
-def test_the_root_says_what_this_is(bm25):
-    assert bm25.get("/").text.startswith("cascada ")
+def test_at_the_root_is_a_page_that_fetches_nothing_from_elsewhere(bm25):
+    page = bm25.get("/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    named = set(re.findall(r'(?:src|href)="([^"]+)"', page.text)) - {"data:,"}
+    assert named == {"/page.css", "/page.js"}
+    for path in named:
+        part = bm25.get(path)
+        assert part.status_code == 200
+        assert "http" not in part.text
+
+
+def test_every_part_that_the_pages_script_looks_up_is_on_the_page(bm25):
+    there = set(re.findall(r'id="(\w+)"', bm25.get("/").text))
+    assert set(re.findall(r'\$\("(\w+)"\)', bm25.get("/page.js").text)) <= there
+
+
+def test_ready_says_what_the_page_has_to_know(bm25):
+    found = bm25.get("/ready").json()
+    assert (found["exits"], found["asks"]) == ([0], False)

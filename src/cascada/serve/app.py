@@ -16,6 +16,7 @@ from cascada.serve.answer import answer
 from cascada.serve.dialects import ALL
 from cascada.serve.handlers import HANDLERS
 from cascada.serve.logs import LOG, tell
+from cascada.serve.page import add_page
 from cascada.serve.refusal import Refusal
 from cascada.serve.service import Asks, Service
 from cascada.serve.settings import Settings
@@ -77,6 +78,7 @@ def _add_routes(app: FastAPI, service: Service) -> None:
         dialect.routes(service, router)
     app.include_router(router)
     _add_plain_routes(app, service)
+    add_page(app)
 
     @app.get("/metrics", dependencies=[Depends(let_in)], response_class=PlainTextResponse)
     async def metrics() -> Response:
@@ -88,11 +90,6 @@ _WANTED = {"WWW-Authenticate": "Bearer"}
 
 
 def _add_plain_routes(app: FastAPI, service: Service) -> None:
-    @app.get("/", response_class=PlainTextResponse)
-    async def hello() -> str:
-        """What this is."""
-        return f"cascada {cascada.__version__}: POST /v1/rank, /v1/rerank, /v2/rerank, /rerank; see /openapi.json\n"
-
     @app.get("/health")
     async def health() -> Response:
         """Alive."""
@@ -102,5 +99,6 @@ def _add_plain_routes(app: FastAPI, service: Service) -> None:
     async def ready() -> Response:
         """The model is loaded and has ranked something."""
         if service.ready:
-            return answer({"status": "ready", "model": service.settings.model})
+            about = {"exits": list(service.ranker.exits), "asks": service.asker is not None}
+            return answer({"status": "ready", "model": service.settings.model, **about})
         return answer({"status": "warming up"}, status=503)

@@ -1,0 +1,32 @@
+"""The page at `/`: three files, no build step, nothing fetched from elsewhere."""
+
+from importlib.resources import files
+
+from fastapi import FastAPI
+from fastapi.responses import Response
+
+FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+}
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-cache",
+}
+
+
+def add_page(app: FastAPI) -> None:
+    for path, (name, kind) in FILES.items():
+        content = (files(__package__) / name).read_bytes()
+        app.add_api_route(path, _sender(content, kind), include_in_schema=False)
+
+
+def _sender(content: bytes, kind: str):  # type: ignore[no-untyped-def]
+    async def send() -> Response:
+        return Response(content, media_type=f"{kind}; charset=utf-8", headers=HEADERS)
+
+    return send

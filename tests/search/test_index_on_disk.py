@@ -203,6 +203,7 @@ def test_a_kill_at_any_moment_leaves_an_index_that_opens_and_goes_on(index, fold
 def test_a_full_disk_is_a_sentence_and_leaves_the_old_index(index, folder):
     fill(folder, 200)
     # No file may grow beyond 20,000 bytes: the system's own stand-in for a disk without room.
+    before = set(os.listdir(index.folder))
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))"
     process = start(folder, index.folder, prelude=limited)
     out, error = process.communicate(timeout=120)
@@ -210,6 +211,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_old_index(index, folder):
     assert error.startswith(f"cascada: The index {index.folder} could not be written: ")
     assert error.endswith("What was in it before is still there.\n")
     assert error.count("\n") == 1
+    assert set(os.listdir(index.folder)) == before
     again = Index(index.folder)
     assert (len(again), len(found(again, "alpha"))) == (6, 2)
     assert again.update([folder]).added == 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,9 +130,18 @@ def _writing(index: Index) -> Iterator[Writer]:
     except CascadaError:
         raise
     except (ValueError, OSError) as error:  # tantivy's are ValueErrors
-        raise _unwritten(index.folder, error) from error
+        failure = _unwritten(index.folder, error)
+        _sweep(writer)
+        raise failure from error
     finally:
         index.engine.reload()
+
+
+def _sweep(writer: tantivy.IndexWriter) -> None:
+    """Half-written files would keep a full disk full."""
+    with suppress(ValueError, OSError):
+        writer.rollback()
+        writer.garbage_collect_files()
 
 
 def _unwritten(folder: Path, error: Exception) -> CascadaError:

@@ -64,6 +64,16 @@ def test_files_that_are_gone_are_forgotten(index, folder):
     assert len(Index(index.folder).files()) == 2
 
 
+def test_forgotten_passages_are_not_counted_by_tfidf(index, folder):
+    (folder / "more.txt").write_text("\n\n".join(["Something else is said here."] * 4))
+    for name in ("alpha", "gamma"):
+        (folder / f"{name}.txt").unlink()
+    index.update([folder])
+    best = Index(index.folder, scoring="tfidf").retrieve("what is the word of the day?", 1)[0]
+    assert best.text == "The word of the day is beta."
+    assert best.score > 0
+
+
 def test_other_folders_are_left_alone_and_can_be_forgotten(index, folder, tmp_path):
     (tmp_path / "documents2").mkdir()
     (tmp_path / "documents2" / "zeta.txt").write_text("Zeta stands apart.")

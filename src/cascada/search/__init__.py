@@ -2,6 +2,7 @@
 
 from cascada.search.answers import Answer, Answers
 from cascada.search.asker import Asker
+from cascada.search.formats import read
 from cascada.search.index import Index, Update
 from cascada.search.memory import MemoryRetriever
 from cascada.search.paragraphs import passages
@@ -22,6 +23,7 @@ __all__ = [
     "Update",
     "ask",
     "passages",
+    "read",
     "read_passages",
     "retriever_of",
 ]

@@ -64,7 +64,7 @@ class Index:
         """What is in the index, by absolute path."""
         searcher = self.engine.searcher()
         query = Query.term_query(self.schema, "last", 1)
-        hits = searcher.search(query, max(searcher.num_docs, 1)).hits
+        hits = searcher.search(query, max(_count(searcher, query), 1)).hits
         found = (json.loads(bytes(searcher.doc(place).get_first("record"))) for _, place in hits)  # type: ignore[arg-type]
         return {record["path"]: FileRecord(**record) for record in found}
 
@@ -75,7 +75,11 @@ class Index:
         return [layout.passage_of(searcher.doc(place), score) for score, place in hits]
 
     def _having(self, searcher: tantivy.Searcher, term: Term) -> int:
-        """How many passages have a word, or two words in a row."""
+        """How many passages have a word, or two words in a row; tantivy's own count includes forgotten ones."""
         if len(term) == 1:
-            return int(searcher.doc_freq("words", term[0]))
-        return int(searcher.search(Query.phrase_query(self.schema, "words", list(term)), 1).count)  # type: ignore[attr-defined]
+            return _count(searcher, Query.term_query(self.schema, "words", term[0]))
+        return _count(searcher, Query.phrase_query(self.schema, "words", list(term)))
+
+
+def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
+    return int(searcher.search(query, 1).count)  # type: ignore[attr-defined]

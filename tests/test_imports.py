@@ -81,6 +81,7 @@ def test_an_exported_ranker_needs_no_torch(cascade_folder, tmp_path):
     from cascada.export.write import export
 
     export(cascade_folder, tmp_path / "out")
-    done = command("rank", "bada?", "--model", tmp_path / "out", "--drop", 0.5, "--json", text="bada bade\nbadi\nbado\n")
+    texts = "bada bade\nbadi\nbado\n"
+    done = command("rank", "bada?", "--model", tmp_path / "out", "--drop", 0.5, "--json", text=texts)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["items"]) == 3

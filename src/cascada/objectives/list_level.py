@@ -1,4 +1,4 @@
-"""List level: the scores of a question's candidates, as one distribution, match the labels. (`list` is Python's own.)"""
+"""List level: the scores of a question's candidates, as one distribution, match the labels. (`list` is taken.)"""
 
 from __future__ import annotations
 

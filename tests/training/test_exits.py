@@ -92,7 +92,7 @@ def test_a_killed_cascade_goes_on_with_the_exits_it_had_come_to(recipe, monkeypa
     def killed(self, *args, **options):
         if len(done) == 5:
             raise KeyboardInterrupt
-        done.append(self.exits_at(self.state.global_step))
+        done.append(self.learner.exits_at(self.state.global_step))
         return real(self, *args, **options)
 
     monkeypatch.setattr(RankerTrainer, "compute_loss", killed)

@@ -6,7 +6,7 @@ import yaml
 
 import cascada
 from cascada.training.examples import Examples
-from cascada.training.settings import Recipe
+from cascada.training.settings import ModelSettings, Recipe
 
 
 def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:
@@ -16,13 +16,13 @@ def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[
     return f"""# A Cascada ranker
 
 Ranks candidate sentences by how well they answer a question. Trained with Cascada {cascada.__version__} from
-`{recipe.model.encoder}` on `{recipe.train.source}` ({len(examples):,} pairs, {int(examples.labels.sum()):,} correct).
+{origin(recipe)} on `{recipe.train.source}` ({len(examples):,} pairs, {int(examples.labels.sum()):,} correct).
 
 | measure on `{recipe.dev.source}` {recipe.dev.split or ""} ({recipe.dev.mode}) | after epoch {best["epoch"]:.3g} |
 |---|---|
 {measures}
 
-The weights are under the licences of the encoder and the data they were made from.
+The weights are under the licences of what they started from and of the data they were made from.
 
 ## Recipe
 
@@ -36,3 +36,11 @@ from cascada import Ranker
 Ranker.load("this folder").rank(question, sentences)
 ```
 """
+
+
+def origin(recipe: Recipe) -> str:
+    """What the weights started from."""
+    model = recipe.model
+    if isinstance(model, ModelSettings):
+        return f"`{model.encoder}`"
+    return f"the word vectors `{model.vectors.source}`" if model.vectors else "random weights"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 import torch
@@ -12,7 +13,16 @@ from torch.utils.data import Dataset
 
 from cascada.data import Group
 from cascada.errors import CascadaError
-from cascada.text.pairs import EncodedPairs, Ints, PairTokenizer
+from cascada.text.pairs import EncodedPairs, Ints
+from cascada.text.word_pairs import sides
+
+
+class Encoder(Protocol):
+    """What turns texts into ids: a `PairTokenizer`, or `WordPairs`."""
+
+    pad_id: int
+
+    def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs: ...
 
 
 @dataclass(frozen=True)
@@ -25,7 +35,7 @@ class Examples(Dataset[int]):
     pad_id: int
 
     @classmethod
-    def of(cls, groups: Sequence[Group], tokenizer: PairTokenizer) -> Examples:
+    def of(cls, groups: Sequence[Group], tokenizer: Encoder) -> Self:
         labels = np.array([label for group in groups for label in group.labels], dtype=np.int64)
         if not labels.any() or labels.all():
             which = "correct" if not labels.any() else "wrong"
@@ -42,12 +52,24 @@ class Examples(Dataset[int]):
         return row
 
     def collate(self, rows: list[int]) -> dict[str, Tensor]:
-        ids, mask, types = self.encoded.padded(rows, self.pad_id)
-        arrays = {"ids": ids, "mask": mask, "types": types, "labels": self.labels[rows]}
+        """The batch's arrays; `owner` counts its questions from 0."""
+        _, owner = np.unique(self.owner[rows], return_inverse=True)
+        arrays = {**self.inputs(rows), "labels": self.labels[rows], "owner": owner}
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+    def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
+        """What the model reads, by its arguments."""
+        return dict(zip(("ids", "mask", "types"), self.encoded.padded(rows, self.pad_id), strict=True))
 
     @property
     def balance(self) -> float:
         """Wrong pairs for each correct one."""
         correct = int(self.labels.sum())
         return (len(self) - correct) / correct
+
+
+class WordExamples(Examples):
+    """Pairs as word ids, question and sentence apart."""
+
+    def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
+        return dict(zip(("question", "text"), sides(self.encoded, rows), strict=True))

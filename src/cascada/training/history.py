@@ -31,12 +31,13 @@ class History(TrainerCallback):  # type: ignore[misc]
 
 
 def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dict[str, float]]]:
-    """The trainer's log as {"train": [{update, epoch, loss, learning_rate}], "dev": [{update, epoch, MAP, …}]}."""
+    """The trainer's log as {"train": [{update, epoch, loss, learning_rate, …}], "dev": [{update, epoch, MAP, …}]}."""
     train, dev = [], []
     for row in log:
         place = {"update": row["step"], "epoch": round(epoch_of(plan, row["step"]), 4)}
         if "loss" in row:
-            train.append({**place, "loss": row["loss"], "learning_rate": row["learning_rate"]})
+            parts = {key: value for key, value in row.items() if key.startswith("loss_")}
+            train.append({**place, "loss": row["loss"], **parts, "learning_rate": row["learning_rate"]})
         elif "eval_MAP" in row:
             dev.append({**place, **{key.removeprefix("eval_"): value for key, value in row.items() if "eval_" in key}})
     return {"train": train, "dev": dev}

@@ -11,7 +11,7 @@ import yaml
 from pydantic import ValidationError
 
 from cascada.errors import CascadaError
-from cascada.training.settings import Recipe
+from cascada.training.settings import MODELS, Recipe
 from cascada.training.study import StudyRecipe
 from cascada.training.tanda import TandaRecipe
 
@@ -78,27 +78,31 @@ def _sentence(error: ValidationError, kind: type[AnyRecipe]) -> str:
     first = error.errors()[0]
     key = _key(first)
     if first["type"] == "extra_forbidden":
-        return f"unknown key {key}{_like(key, kind)}"
+        return f"unknown key {key}{_like(first, kind)}"
     if first["type"] == "missing":
         return f"{key} is missing."
     if first["type"] == "model_type":
         return f"{key} is {first['input']!r}: it should be a group of settings."
     messages = [one["msg"].removeprefix("Value error, ") for one in error.errors() if _key(one) == key]
+    told = " or ".join(message[0].lower() + message[1:].rstrip(".") for message in messages)
+    if not key:
+        return f"{told}."
     shown = f" is {first['input']!r}" if not isinstance(first["input"], dict) else ""
-    return f"{key}{shown}: {' or '.join(message[0].lower() + message[1:] for message in messages)}."
+    return f"{key}{shown}: {told}."
 
 
 def _key(error: Mapping[str, Any]) -> str:
     """Where it is, without the names pydantic gives to the parts of a union."""
-    return ".".join(str(part) for part in error["loc"] if not str(part).startswith(("constrained", "literal")))
+    parts = ("constrained", "literal", *MODELS)
+    return ".".join(str(part) for part in error["loc"] if not str(part).startswith(parts))
 
 
-def _like(key: str, kind: type[AnyRecipe]) -> str:
+def _like(error: Mapping[str, Any], kind: type[AnyRecipe]) -> str:
     """The known key that was probably meant."""
-    *parents, last = key.split(".")
+    *parents, last = error["loc"]
     group: Any = kind
     for parent in parents:
-        group = getattr(group, "model_fields", {}).get(parent)
-        group = group.annotation if group else None
+        group = MODELS.get(parent) or getattr(group, "model_fields", {}).get(parent)
+        group = getattr(group, "annotation", group)
     close = get_close_matches(last, getattr(group, "model_fields", ()), n=1)
     return f"; did you mean {close[0]}?" if close else "."

@@ -1,4 +1,4 @@
-"""What a study found: `results.json`, `table.md` and, where a set was watched, `epochs.png`."""
+"""What a study found: `results.json`, `table.md` and pictures, `epochs.png` of a watched set and `losses.png`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cascada.data.atomic import written
 from cascada.metrics import Evaluation, compare, over_seeds
+from cascada.training.losses import draw_losses
 from cascada.training.study import MEASURES, StudyRecipe
 
 Found = Mapping[tuple[str, str], Sequence[Evaluation]]
@@ -28,6 +29,8 @@ def write_report(study: StudyRecipe, found: Found, histories: Mapping[str, Seque
     curves = {variant: _curves(paths) for variant, paths in histories.items()}
     if any(curves.values()):
         draw(curves, folder / "epochs.png")
+    if study.losses:
+        draw_losses(study.losses, histories, folder / "losses.png")
     return results
 
 

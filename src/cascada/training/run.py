@@ -11,20 +11,20 @@ from safetensors import SafetensorError
 from transformers import TrainerCallback, set_seed
 from transformers.utils import logging as transformers_logging
 
+from cascada.data import Group
 from cascada.errors import CascadaError
-from cascada.models import checkpoint
-from cascada.models.staged import StagedRanker
 from cascada.ranking.folder import SHAPE_FILE
-from cascada.text.pairs import PairTokenizer
 from cascada.training.card import model_card
 from cascada.training.claim import claimed, first_process
-from cascada.training.examples import Examples
+from cascada.training.compare_aggregate import CompareAggregateLearner
 from cascada.training.history import History, history_of
+from cascada.training.learner import Learner
 from cascada.training.marks import Marks
 from cascada.training.material import measured_groups, training_groups
 from cascada.training.progress import ProgressBar
 from cascada.training.settings import ModelSettings, Recipe
 from cascada.training.trainer import RankerTrainer
+from cascada.training.transformer import TransformerLearner
 
 
 def train(recipe: Recipe, console: Console | None = None) -> Path:
@@ -64,29 +64,28 @@ def prepare(recipe: Recipe, folder: Path) -> RankerTrainer:
     settings = recipe.training
     train_groups, dev = training_groups(recipe.train), measured_groups(recipe.dev, "dev")
     watch = measured_groups(recipe.watch, "watch") if recipe.watch else None
-    set_seed(settings.seed)  # the heads' first weights
-    model, tokenizer = build(recipe.model)
-    examples = Examples.of(train_groups, tokenizer)
-    trainer = RankerTrainer(model, examples, dev, tokenizer, settings, folder / "checkpoints", watch=watch)
+    set_seed(settings.seed)  # the new layers' first weights
+    learner = learner_of(recipe, train_groups, dev + (watch or []))
+    trainer = RankerTrainer(learner, dev, settings, folder / "checkpoints", watch=watch)
     callbacks: list[TrainerCallback] = [Marks(trainer.plan), History(trainer.plan, folder)]
     for callback in callbacks:
         trainer.add_callback(callback)
     return trainer
 
 
-def build(settings: ModelSettings) -> tuple[StagedRanker, PairTokenizer]:
-    """A new ranker on the recipe's encoder, and its tokenizer."""
-    model = checkpoint.begin(**settings.model_dump())
-    tokenizer = checkpoint.tokenizer_folder(settings.encoder)
-    return model, PairTokenizer.load(tokenizer, max_length=settings.max_length, pad_id=model.pad_id)
+def learner_of(recipe: Recipe, groups: list[Group], measured: list[Group]) -> Learner:
+    """A new ranker of the recipe's kind, to be trained on the groups."""
+    if isinstance(recipe.model, ModelSettings):
+        return TransformerLearner.of(recipe.model, recipe.training, groups)
+    return CompareAggregateLearner.of(recipe.model, recipe.training, groups, measured)
 
 
 def finish(trainer: RankerTrainer, recipe: Recipe, folder: Path) -> None:
     """Write the best model into the run's folder and remove the checkpoints."""
     history = history_of(trainer.state.log_history, trainer.plan)
-    card = model_card(recipe, trainer.examples, history)
+    card = model_card(recipe, trainer.learner.examples, history)
     try:
-        checkpoint.save(trainer.model, folder, tokenizer=checkpoint.tokenizer_folder(recipe.model.encoder), card=card)
+        trainer.learner.save(folder, card)
     except (OSError, SafetensorError) as error:
         raise CascadaError(
             f"The trained ranker could not be written into {recipe.output} ({error}); "

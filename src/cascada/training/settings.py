@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from cascada.data import Mode
+from cascada.models import levels as hierarchy
 
 Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -28,6 +41,9 @@ class Settings(BaseModel):
 
 
 class ModelSettings(Settings):
+    """A transformer."""
+
+    kind: Literal["transformer"] = "transformer"
     encoder: Text
     """A folder in the hub's layout, a hub name, or the folder of a trained ranker to go on from."""
     layers: Count | None = None
@@ -58,6 +74,71 @@ class DataSettings(Settings):
     """For training: other data to be put together with this."""
 
 
+def _scheme(levels: object) -> object:
+    """A scheme by the paper's name for it, as levels."""
+    if not isinstance(levels, str):
+        return levels
+    if levels not in hierarchy.SCHEMES:
+        raise ValueError(f"there are {', '.join(hierarchy.SCHEMES)}, or levels with what each reads")
+    return hierarchy.SCHEMES[levels]
+
+
+class VectorSettings(Settings):
+    source: Text
+    """A file in GloVe's or word2vec's layout, or a folder with spaCy's table; see `cascada.text.vectors`."""
+    learning_rate: Positive | None = None
+    """Tune them at this rate; they stay as they are if not given."""
+
+
+class CompareAggregateSettings(Settings):
+    """A network that compares words; see docs/hierarchical.md."""
+
+    kind: Literal["compare-aggregate"]
+    levels: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_scheme), AfterValidator(hierarchy.checked)]
+    """Each level and the levels whose features it reads, or the paper's name of a scheme, such as PRI(list)."""
+    main: str | None = None
+    """The level that ranks; the last one if not given."""
+    vectors: VectorSettings | None = None
+    """Pre-trained word vectors; without them, words start at random and are learned with the rest."""
+    vocabulary: tuple[DataSettings, ...] = ()
+    """Other data whose words are to be known; those of train, dev and watch always are."""
+    embedding: Count = 300
+    """The size of a word's vector, if there are no pre-trained ones."""
+    hidden: Count = 300
+    channels: Count = 150
+    widths: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
+    k_max: tuple[Count, Count] | None = None
+    """How many words of the question, and of the sentence, a word may attend to; all of them if not given."""
+    dropout: Share = 0
+    max_words: Count = 100
+    """Of the question, and of the sentence; longer ones are cut."""
+
+    @model_validator(mode="after")
+    def _the_main_level_is_one_of_them(self) -> CompareAggregateSettings:
+        hierarchy.main_level(self.levels, self.main)
+        return self
+
+
+MODELS: dict[str, type[Settings]] = {
+    "kind=transformer": ModelSettings,
+    "kind=compare-aggregate": CompareAggregateSettings,
+}
+
+
+def _kind(model: Any) -> str:
+    kind = model.get("kind", "transformer") if isinstance(model, Mapping) else getattr(model, "kind", "transformer")
+    return f"kind={kind}"
+
+
+AnyModel = Annotated[
+    Annotated[ModelSettings, Tag("kind=transformer")]
+    | Annotated[CompareAggregateSettings, Tag("kind=compare-aggregate")],
+    Discriminator(
+        _kind, custom_error_type="kind", custom_error_message="its kind should be transformer or compare-aggregate"
+    ),
+]
+
+
 class BatchSettings(Settings):
     by: Literal["tokens", "questions", "pairs"] = "tokens"
     """A budget of padded tokens with pairs of like length together; whole questions; or a fixed number of pairs."""
@@ -82,6 +163,29 @@ class ExitTraining(Settings):
     """Of the distillation: higher softens both sides."""
 
 
+class ObjectiveSettings(Settings):
+    """What is learned from, and how much each part counts.
+
+    A transformer learns from what is named, from `point` if nothing is. A compare-aggregate network learns from its
+    levels, each of which counts 1 if it is not named.
+    """
+
+    point: Weight | None = None
+    pair: Weight | None = None
+    list: Weight | None = None
+    margin: Positive = 1.0
+    """By how much a correct candidate should exceed a wrong one, for `pair`."""
+    against: Literal["all", "hardest"] = "all"
+    """Each correct candidate against all wrong ones of its question, or against the one that scores highest."""
+    normalise: Literal["none", "sigmoid"] = "none"
+    """What is done to scores before they are compared in pairs."""
+
+    @property
+    def named(self) -> dict[str, float]:
+        """The weights that are given and above 0."""
+        return {name: weight for name in hierarchy.OBJECTIVES if (weight := getattr(self, name))}
+
+
 class TrainingSettings(Settings):
     epochs: Count = 3
     learning_rate: Positive = 1e-4
@@ -101,6 +205,7 @@ class TrainingSettings(Settings):
     checkpoint_every: Count | None = None
     """Updates between checkpoints, beside the one at each evaluation."""
     exits: ExitTraining = ExitTraining()
+    objective: ObjectiveSettings = ObjectiveSettings()
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
 
     @model_validator(mode="after")
@@ -114,10 +219,22 @@ class Recipe(Settings):
     kind: Literal["train"] = "train"
     output: Text
     """The folder of the run: checkpoints while it trains, the trained ranker when it is done."""
-    model: ModelSettings
+    model: AnyModel
     train: DataSettings
     dev: DataSettings
     """What chooses the best checkpoint, and when to stop."""
     watch: DataSettings | None = None
     """Another set to measure at each evaluation, for the record only."""
     training: TrainingSettings = TrainingSettings()
+
+    @model_validator(mode="after")
+    def _questions_are_whole_where_candidates_are_compared(self) -> Recipe:
+        learned = {
+            hierarchy.objective_of(level) for level in getattr(self.model, "levels", self.training.objective.named)
+        }
+        by = self.training.batch.by
+        if learned & {"pair", "list"} and by != "questions":
+            raise ValueError(
+                f"training.batch.by is '{by}': pair and list compare a question's candidates, so it must be 'questions'"
+            )
+        return self

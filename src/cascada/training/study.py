@@ -19,9 +19,17 @@ from rich.console import Console
 from cascada.data import Group, Run, load, qrels, read_run, write_run
 from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
+from cascada.ranking.folder import SHAPE_FILE
 from cascada.training.settings import DataSettings, Settings, Text
 
 MEASURES = ("MAP", "MRR", "P@1")
+
+
+class Reading(Settings):
+    """Another reading of a variant's models, which need not be trained again."""
+
+    of: Text
+    level: Text
 
 
 class StudyRecipe(Settings):
@@ -36,6 +44,10 @@ class StudyRecipe(Settings):
     """What to measure on; for a `tanda` base the names are those of its targets."""
     against: str | None = None
     """The variant that the others are compared with."""
+    readings: dict[str, Reading] = Field(default_factory=dict)
+    """Further rows: name → a variant that ranks by another of its levels."""
+    losses: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """For a picture of the losses: name of a level → the variants whose loss at that level is drawn."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +77,7 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
     """Train what is not trained yet, measure it, and write the report into the output; what it found."""
     from cascada.training.report import write_report
 
-    if study.against is not None and study.against not in study.variants:
-        raise CascadaError(f"against is {study.against}, which is none of the variants.")
+    check_names(study)
     runs = list(members(study))  # a mistake in any of them is told before the first one trains
     tests = {
         name: load(data.source, root=data.root, split=data.split, mode=data.mode, first=data.questions)
@@ -76,10 +87,35 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
     histories: dict[str, list[Path]] = {}
     for member in runs:
         for test, model in trained(member, console).items():
-            for name in tests if test is None else (test,):
-                found.setdefault((member.variant, name), []).append(measured(model, name, tests))
+            for row, folder in rows_of(study, member.variant, model):
+                for name in tests if test is None else (test,):
+                    found.setdefault((row, name), []).append(measured(folder, name, tests))
             histories.setdefault(member.variant, []).append(model / "history.json")
     return write_report(study, found, histories)
+
+
+def check_names(study: StudyRecipe) -> None:
+    """Variants that are named elsewhere have to be there."""
+    readings = {f"readings.{name}": (reading.of,) for name, reading in study.readings.items()}
+    losses = {f"losses.{level}": names for level, names in study.losses.items()}
+    against = {"against": (study.against,) if study.against else ()}
+    for key, names in {**against, **readings, **losses}.items():
+        for name in names:
+            if name not in study.variants:
+                raise CascadaError(f"{key} is {name}, which is none of the variants.")
+
+
+def rows_of(study: StudyRecipe, variant: str, model: Path) -> Iterator[tuple[str, Path]]:
+    """The rows that a model gives: its variant's, and those of its other readings."""
+    from cascada.models.compare_aggregate.folder import at_level
+
+    yield variant, model
+    for name, reading in study.readings.items():
+        if reading.of == variant:
+            folder = model / f"at-{slug(reading.level)}"
+            if not (folder / SHAPE_FILE).exists():
+                at_level(model, reading.level, folder)
+            yield name, folder
 
 
 def trained(member: Member, console: Console | None) -> dict[str | None, Path]:

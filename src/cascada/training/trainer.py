@@ -19,15 +19,10 @@ from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArgum
 from cascada.data import Group, qrels
 from cascada.errors import CascadaError
 from cascada.metrics import evaluate
-from cascada.models.staged import StagedRanker
-from cascada.objectives import distill, point
-from cascada.ranking.engines.pytorch import ranker_of
 from cascada.ranking.runs import exit_runs
-from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.checkpoints import last_complete, mark_complete, processes_of
-from cascada.training.examples import Examples
-from cascada.training.exits import exit_plan
+from cascada.training.learner import Learner
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 
@@ -36,35 +31,30 @@ NEVER = 10**9
 
 
 class RankerTrainer(Trainer):  # type: ignore[misc]
-    """Trains a staged ranker on `examples` and watches MAP on the dev groups, which must have ids."""
+    """Trains a ranker of any kind and watches MAP on the dev groups, which must have ids."""
 
     control: TrainerControl
     loss_is_scaled_for_ga = False
 
     def __init__(
         self,
-        model: StagedRanker,
-        examples: Examples,
+        learner: Learner,
         dev: list[Group],
-        tokenizer: PairTokenizer,
         settings: TrainingSettings,
         folder: Path,
         *,
         watch: list[Group] | None = None,
     ) -> None:
-        self.exits = model.shape.exits
-        sampled = len(self.exits) > 1 and settings.exits.sample != "all"
-        args = arguments(settings, folder, some_unused=sampled)
-        super().__init__(model=model, args=args, train_dataset=examples, eval_dataset=dev)
+        args = arguments(settings, folder, some_unused=learner.some_unused)
+        super().__init__(model=learner.model, args=args, train_dataset=learner.examples, eval_dataset=dev)
         self.remove_callback(PrinterCallback)
-        self.examples = examples
+        self.learner = learner
         self.dev = dev
         self.watch = watch
-        self.tokenizer = tokenizer
         self.settings = settings
-        self.plan = BatchPlan(examples, settings, rank=self.args.process_index, world=self.args.world_size)
-        self.positive_weight = examples.balance if settings.positive_weight == "balanced" else settings.positive_weight
-        self.exits_at = exit_plan(self.exits, settings, -(-len(self.plan) // settings.batch.accumulate))
+        self.plan = BatchPlan(learner.examples, settings, rank=self.args.process_index, world=self.args.world_size)
+        learner.start(-(-len(self.plan) // settings.batch.accumulate))
+        self._parts: dict[str, list[Tensor]] = {}
         self._started: float | None = None
 
     def resume(self) -> None:
@@ -78,7 +68,19 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
     def get_train_dataloader(self) -> DataLoader[int]:
-        return DataLoader(self.examples, batch_sampler=self.plan, collate_fn=self.examples.collate)
+        examples = self.learner.examples
+        return DataLoader(examples, batch_sampler=self.plan, collate_fn=examples.collate)
+
+    def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
+        """The field's own, with the weights apart that have a rate of their own."""
+        new = self.optimizer is None
+        optimizer: torch.optim.Optimizer = super().create_optimizer(*args, **kwargs)
+        for name, rate in self.learner.rates.items() if new else ():
+            weight = self.model.get_parameter(name)
+            for group in optimizer.param_groups:
+                group["params"] = [one for one in group["params"] if one is not weight]
+            optimizer.add_param_group({"params": [weight], "lr": rate, "weight_decay": 0.0})
+        return optimizer
 
     def create_scheduler(self, num_training_steps: int, optimizer: Any = None) -> LambdaLR:
         self.lr_scheduler = LambdaLR(optimizer or self.optimizer, learning_rate(self.settings, num_training_steps))
@@ -87,10 +89,9 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
 
     def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *args: Any, **kwargs: Any) -> Tensor:
         _ = self.seconds  # the clock starts with the first batch
-        labels = inputs.pop("labels")
-        how, exits = self.settings.exits, self.exits_at(self.state.global_step)
-        logits = model(**inputs, exits=exits, apart=how.gradient == "exit-before", teacher=how.distill > 0)
-        loss = torch.stack([self._loss_at(exit, logits, labels) for exit in exits]).sum()
+        loss, parts = self.learner.loss(model, inputs, self.state.global_step)
+        for name, part in parts.items():
+            self._parts.setdefault(name, []).append(part.detach())
         if not torch.isfinite(loss):
             raise CascadaError(
                 f"The loss is {loss.item()} at update {self.state.global_step + 1}: training diverged; "
@@ -98,13 +99,12 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             )
         return loss
 
-    def _loss_at(self, exit: int, logits: dict[int, Tensor], labels: Tensor) -> Tensor:
-        loss = point(logits[exit], labels, positive_weight=self.positive_weight)
-        share, last = self.settings.exits.distill, self.exits[-1]
-        if not share or exit == last:
-            return loss
-        taught = distill(logits[exit], logits[last], temperature=self.settings.exits.temperature)
-        return (1 - share) * loss + share * taught
+    def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
+        """Beside the loss, the mean of each of its parts since it was logged last."""
+        if "loss" in logs:
+            logs |= {f"loss_{name}": torch.stack(values).mean().item() for name, values in self._parts.items()}
+            self._parts = {}
+        super().log(logs, *args, **kwargs)
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Measure the dev set, and the watched one if there is one."""
@@ -120,12 +120,13 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         """Rank the groups, each process its share, and measure: the last exit, and the others' MAP beside it."""
         self.model.eval()
         share = groups[self.args.process_index :: self.args.world_size]
-        runs = exit_runs(ranker_of(self.model, self.tokenizer), share)
+        ranker = self.learner.ranker()
+        runs = exit_runs(ranker, share)
         if self.args.world_size > 1:
             parts = gather_object([runs])
             runs = [{name: scores for part in parts for name, scores in part[at].items()} for at in range(len(runs))]
         *early, last = (evaluate(run, qrels(groups)).mean for run in runs)
-        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(self.exits, early, strict=False)}
+        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(ranker.exits, early, strict=False)}
 
     @property
     def seconds(self) -> float:

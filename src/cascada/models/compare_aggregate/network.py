@@ -12,7 +12,7 @@ from cascada.models.levels import needed
 from cascada.ranking.batches import shortest_first
 from cascada.text.vocabulary import PAD
 
-WORD_BUDGET = 4096
+WORD_BUDGET = 2048
 """Padded words computed at once: sentences of like length together, so that little is padding."""
 
 

@@ -13,7 +13,8 @@ from cascada.models.encoder import load_encoder
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking import Ranker
 from cascada.ranking.engines.cosine import cosine_ranker
-from cascada.ranking.engines.pytorch import TOKEN_BUDGET, TorchStage, ranker_of, sigmoid
+from cascada.ranking.engines.pytorch import TOKEN_BUDGET, TorchStage, ranker_of
+from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.stage import NO_DEADLINE, Pairs
 from cascada.text.pairs import PairTokenizer
 

@@ -12,7 +12,7 @@ from cascada.models.compare_aggregate import CompareAggregate
 from cascada.models.compare_aggregate.arithmetic import CompareArithmetic
 from cascada.models.compare_aggregate.folder import load
 from cascada.ranking.batches import shortest_first
-from cascada.ranking.engines.pytorch import sigmoid
+from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.word_pairs import WordPairs, sides

@@ -16,6 +16,7 @@ from cascada.errors import CascadaError, first_line
 from cascada.host import survives
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.cost import Arithmetic
+from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.exported import Exported, read_exported, stage_file
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
@@ -95,8 +96,7 @@ class OnnxStage:
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
-        small = np.exp(-np.abs(scores))
-        return np.where(scores >= 0, 1 / (1 + small), small / (1 + small)).astype(np.float32)
+        return sigmoid(scores)
 
     def _budget(self, encoded: EncodedPairs) -> int:
         """Few pairs are still shared among the cores."""

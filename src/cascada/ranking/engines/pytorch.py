@@ -13,6 +13,7 @@ from cascada.models.checkpoint import load
 from cascada.models.staged import StagedRanker
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.cost import Arithmetic
+from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer
@@ -75,12 +76,6 @@ class TorchStage:
             states = torch.zeros(*mask.shape, self.model.encoder.hidden_size, device=device)
             states[mask] = state.hidden[torch.from_numpy(encoded.places(rows))].to(device)
         return self.model.encoder.run(states, mask, self.first, self.exit), mask
-
-
-def sigmoid(scores: Floats) -> Floats:
-    """Without overflow on either side."""
-    small = np.exp(-np.abs(scores))
-    return np.where(scores >= 0, 1 / (1 + small), small / (1 + small)).astype(np.float32)
 
 
 def ranker_of(model: StagedRanker, tokenizer: PairTokenizer) -> Ranker:

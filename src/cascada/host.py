@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -52,9 +53,8 @@ def _remembered() -> dict[str, str]:
 
 
 def _remember(known: dict[str, str]) -> None:
-    try:
+    """Where nothing can be written, it is tried again next time."""
+    with suppress(OSError, CascadaError):
         memory_file().parent.mkdir(parents=True, exist_ok=True)
         with written(memory_file()) as file:
             json.dump(known, file, indent=1)
-    except (OSError, CascadaError):
-        pass  # then it is tried again next time

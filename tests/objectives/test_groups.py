@@ -91,14 +91,19 @@ def test_a_question_does_not_see_the_others(objective):
 
 
 @every
-@pytest.mark.parametrize("labels", [(0, 0), (1, 1)])
-def test_a_batch_with_nothing_to_compare_has_no_loss_and_no_gradient(objective, labels):
-    if objective is list_level and labels == (1, 1):
-        pytest.skip("a list of correct candidates has a target: all the same")
-    scores, *others = batch([[(1.5, labels[0]), (-0.5, labels[1])]])
+def test_a_batch_without_correct_candidates_has_no_loss_and_no_gradient(objective):
+    scores, *others = batch([[(1.5, 0), (-0.5, 0)]])
     loss = objective(scores, *others)
     loss.backward()
     assert (loss.item(), scores.grad.tolist()) == (0.0, [0.0, 0.0])
+
+
+@every
+def test_where_all_are_correct_only_a_list_has_a_target_which_is_that_all_are_the_same(objective):
+    scores, *others = batch([[(1.5, 1), (-0.5, 1)]])
+    objective(scores, *others).backward()
+    above, below = scores.grad.tolist()
+    assert above > 0 > below if objective is list_level else (above, below) == (0.0, 0.0)
 
 
 @every

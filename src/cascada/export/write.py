@@ -14,7 +14,7 @@ from cascada.errors import CascadaError
 from cascada.export.graph import stage_graph
 from cascada.export.products import Float32, Int8, Products, Widened
 from cascada.export.store import Store
-from cascada.export.weights import weights_of
+from cascada.export.weights import RankerWeights, weights_of
 from cascada.models.checkpoint import TOKENIZER_FILES, load
 from cascada.models.staged import StagedRanker
 from cascada.ranking.exported import MANIFEST_FILE, WEIGHTS_FILE, Exported, manifest_of, stage_file
@@ -35,9 +35,10 @@ def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int 
         made = Path(work)
         with open(made / WEIGHTS_FILE, "wb") as file:
             store = Store(file, WEIGHTS_FILE)
-            write_stages(model, made, products, store)
+            weights = weights_of(model)
+            write_stages(weights, made, products, store)
             if precision == "int8":
-                write_stages(model, made, Widened(bits), store, safe=True)
+                write_stages(weights, made, Widened(bits), store, safe=True)
         for name in (*TOKENIZER_FILES, "README.md", PLAN_FILE):
             if (folder / name).exists():
                 shutil.copy(folder / name, made)
@@ -48,8 +49,8 @@ def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int 
             os.replace(path, out / path.name)
 
 
-def write_stages(model: StagedRanker, folder: Path, products: Products, store: Store, *, safe: bool = False) -> None:
-    weights, exits = weights_of(model), model.shape.exits
+def write_stages(weights: RankerWeights, folder: Path, products: Products, store: Store, *, safe: bool = False) -> None:
+    exits = tuple(weights.heads)
     kept = "float32" if isinstance(products, Float32) else "float16"
     for first, exit in zip((0, *exits), exits, strict=False):
         last = exit == exits[-1]

@@ -22,6 +22,7 @@ from typing import Literal
 
 from cascada.errors import CascadaError
 from cascada.ranking.folder import SHAPE_FILE, read_shape
+from cascada.ranking.plan_file import PLAN_FILE
 
 MANIFEST_FILE = "manifest.json"
 WEIGHTS_FILE = "weights.bin"
@@ -60,15 +61,15 @@ def read_exported(folder: Path) -> Exported:
 
 def manifest_of(folder: Path) -> dict[str, str]:
     """SHA-256 of each file but the manifest, and the files that may change later."""
-    names = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST_FILE, "plan.json", "README.md"))
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    names = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST_FILE, PLAN_FILE, "README.md"))
+    return {name: _sha256(folder / name) for name in names}
 
 
 def check_manifest(folder: Path) -> None:
     path = folder / MANIFEST_FILE
     try:
         expected: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["sha256"]
-        found = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in expected}
+        found = {name: _sha256(folder / name) for name in expected}
     except FileNotFoundError as error:
         raise CascadaError(f"{folder} lacks {Path(error.filename).name}: the export is incomplete.") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -76,3 +77,8 @@ def check_manifest(folder: Path) -> None:
     wrong = [name for name, value in expected.items() if found[name] != value]
     if wrong:
         raise CascadaError(f"{folder / wrong[0]} is not the file that was exported: its SHA-256 is another.")
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

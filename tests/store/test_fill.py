@@ -1,0 +1,115 @@
+"""Filling a store can be interrupted at any moment, and goes on where it was."""
+
+import os
+import random
+import signal
+import time
+
+import numpy as np
+import pytest
+from hashing import HashingEncoder, child, texts
+
+from cascada.errors import CascadaError
+from cascada.store import LoadedInEachProcess, Store, check_structure, damaged, fill
+from cascada.store.fill import AT_ONCE
+
+FILL = """
+from hashing import texts
+from cascada.store import Store, fill
+encoder = HashingEncoder()
+store = Store.open(sys.argv[1], fingerprint=encoder.fingerprint, write=True)
+print("begun", flush=True)
+fill(store, encoder, texts(int(sys.argv[2])), advance=lambda done: print(done, flush=True))
+"""
+
+
+class Dying(HashingEncoder):
+    """Ends its process without a word, as the system does when memory is short."""
+
+    def encode(self, texts):
+        if any(text.startswith("word100 ") for text in texts):
+            os._exit(9)
+        return super().encode(texts)
+
+
+class Failing(HashingEncoder):
+    def encode(self, texts):
+        raise CascadaError("This text is too odd.")
+
+
+def test_every_text_is_encoded_once_and_the_rest_is_found(store, encoder):
+    heard = []
+    assert fill(store, encoder, texts(100), advance=heard.append) == 100
+    assert sum(heard) == 100
+    assert fill(store, encoder, [*texts(110), *texts(5), "new", "new"], advance=heard.append) == 11
+    assert sum(heard) == 217
+    for one, two in zip(store.get(texts(110)), encoder.encode(texts(110)), strict=True):
+        np.testing.assert_allclose(one, two, atol=0.005)
+
+
+def test_texts_are_read_as_they_are_needed(store, encoder):
+    def endless():
+        for number, text in enumerate(texts(5000)):
+            if number == 3000:
+                raise CascadaError("The file is damaged here.")
+            yield text
+
+    with pytest.raises(CascadaError, match="damaged here"):
+        fill(store, encoder, endless())
+    assert store.missing(texts(2048)) == []
+
+
+def test_several_workers_do_what_one_does(store):
+    encoder = LoadedInEachProcess(HashingEncoder)
+    assert fill(store, encoder, [*texts(150), *texts(150)], workers=2) == 150
+    for one, two in zip(store.get(texts(150)), encoder.encode(texts(150)), strict=True):
+        np.testing.assert_allclose(one, two, atol=0.005)
+
+
+def test_a_worker_that_dies_is_told_of_and_what_was_finished_stays(store):
+    with pytest.raises(CascadaError, match="A worker process ended by itself"):
+        fill(store, Dying(), texts(120), workers=2)
+    rest = len(store.missing(texts(120)))
+    assert "word100 word200 word300" not in store
+    assert fill(store, HashingEncoder(), texts(120)) == rest
+    assert len(store) == 120
+
+
+def test_what_an_encoder_complains_of_in_a_worker_is_told(store):
+    with pytest.raises(CascadaError, match="This text is too odd"):
+        fill(store, Failing(), texts(10), workers=2)
+
+
+def test_mistakes_are_told_before_anything_is_encoded(store, encoder):
+    with pytest.raises(CascadaError, match="another model"):
+        fill(store, HashingEncoder(width=9), texts(1))
+    with pytest.raises(CascadaError, match="workers is 0"):
+        fill(store, encoder, texts(1), workers=0)
+    unpicklable = HashingEncoder()
+    unpicklable.hook = lambda: None
+    with pytest.raises(CascadaError, match="cannot go to other processes"):
+        fill(store, unpicklable, texts(1), workers=2)
+
+
+def test_killed_at_any_moment_it_loses_nothing_that_was_finished(folder, store, encoder):
+    more_than_time_allows = 100_000
+    moments = random.Random(0)
+    for _ in range(5):
+        before = len(store)
+        filling = child(FILL, folder, more_than_time_allows)
+        assert filling.stdout.readline() == "begun\n"
+        lines = [filling.stdout.readline() for _ in range(moments.randrange(1, 10))]
+        time.sleep(moments.random() * 0.02)
+        filling.kill()
+        finished = max(before, sum(map(int, [*lines, *filling.stdout.read().splitlines()])))
+        assert filling.wait() == -signal.SIGKILL
+        reader = Store.open(folder, fingerprint=encoder.fingerprint)
+        assert finished <= len(reader) <= finished + AT_ONCE
+        check_structure(folder)
+        assert list(damaged(reader)) == []
+    assert len(store) > 0
+    wanted = texts(len(store) + 100)
+    rest = len(store.missing(wanted))
+    assert fill(store, encoder, wanted) == rest > 0
+    for one, two in zip(store.get(wanted), encoder.encode(wanted), strict=True):
+        np.testing.assert_allclose(one, two, atol=0.005)

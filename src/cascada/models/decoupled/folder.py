@@ -1,0 +1,95 @@
+"""A decoupled ranker on disk: as a transformer's folder, with `kind` and the join in `cascada.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shutil
+from pathlib import Path
+
+from cascada.errors import CascadaError
+from cascada.models.checkpoint import TOKENIZER_FILES
+from cascada.models.checkpoint import load as load_transformer
+from cascada.models.decoupled.network import DecoupledRanker
+from cascada.models.decoupled.shape import DecoupledShape
+from cascada.models.encoder import StagedEncoder, encoder_depth, load_encoder, new_encoder
+from cascada.models.folder import read_weights, saving, write_weights
+from cascada.ranking.folder import DECOUPLED, SHAPE_FILE, read_shape
+
+
+def save(model: DecoupledRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
+    """Write the ranker into `folder`; until its last file is in place, the folder is no ranker."""
+    mark = fingerprint(model, tokenizer)
+    about = {"kind": DECOUPLED, **dataclasses.asdict(model.shape), "fingerprint": mark}
+    with saving(folder, about, card=card) as made:
+        model.config.save_pretrained(made)
+        write_weights(model, made)
+        for name in TOKENIZER_FILES:
+            if (tokenizer / name).exists():
+                shutil.copy(tokenizer / name, made)
+
+
+def load(folder: Path) -> DecoupledRanker:
+    """The ranker that `save` wrote, ready to score."""
+    about = read_shape(folder)
+    if about.get("kind") != DECOUPLED:
+        raise CascadaError(f"{folder} is not a decoupled ranker.")
+    if "engine" in about:
+        raise CascadaError(f"{folder} is an exported ranker, for ranking only; train or export the one it was made of.")
+    model = DecoupledRanker(new_encoder(folder), shape_of(folder))
+    read_weights(model, folder)
+    return model.eval()
+
+
+def shape_of(folder: Path) -> DecoupledShape:
+    about = {name: value for name, value in read_shape(folder).items() if name not in ("kind", "fingerprint")}
+    try:
+        return DecoupledShape(**about)
+    except TypeError as error:
+        raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
+
+
+def depth_of(encoder: str) -> int:
+    """How many layers there are to begin with: below the join, if it is a decoupled ranker's folder."""
+    folder = Path(encoder)
+    if not (folder / SHAPE_FILE).exists():
+        return encoder_depth(encoder)
+    about = read_shape(folder)
+    return int(about["join"]) if about.get("kind") == DECOUPLED else int(about["exits"][-1])
+
+
+def start_of(encoder: str) -> StagedEncoder:
+    """The encoder to begin with: a pre-trained one, or that of a transformer ranker that was trained before."""
+    folder = Path(encoder)
+    if not (folder / SHAPE_FILE).exists():
+        return load_encoder(encoder)
+    return load_transformer(folder).encoder
+
+
+def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
+    """A ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder; of a
+    decoupled ranker, whose shape has to be the same but for exits and dropout, everything is taken over."""
+    folder = Path(encoder)
+    if not (folder / SHAPE_FILE).exists() or read_shape(folder).get("kind") != DECOUPLED:
+        return DecoupledRanker(start_of(encoder), shape)
+    before = load(folder)
+    same = dataclasses.replace(before.shape, exits=shape.exits, dropout=shape.dropout) == shape
+    if not same or shape.joint_layers > before.shape.joint_layers:
+        raise CascadaError(
+            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits."
+        )
+    model = DecoupledRanker(new_encoder(folder), shape)
+    own = model.state_dict()
+    model.load_state_dict({name: value for name, value in before.state_dict().items() if name in own}, strict=False)
+    return model
+
+
+def fingerprint(model: DecoupledRanker, tokenizer: Path) -> str:
+    """What a document's encoding depends on, as one short name: two rankers that share it share their encodings."""
+    found = hashlib.sha256(f"{model.shape.join} {model.shape.keep} {model.shape.max_length}".encode())
+    found.update((tokenizer / "tokenizer.json").read_bytes())
+    for name, weight in sorted(model.state_dict().items()):
+        if name.startswith(("document.", "down.")):
+            found.update(name.encode())
+            found.update(weight.detach().cpu().contiguous().numpy().tobytes())
+    return found.hexdigest()[:32]

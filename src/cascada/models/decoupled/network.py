@@ -1,0 +1,170 @@
+"""The network: two towers, what is added where they meet, the interaction, and a classifier on each exit."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from cascada.errors import CascadaError
+from cascada.models.decoupled.cosine import CosineExit
+from cascada.models.decoupled.global_embeddings import GlobalEmbeddings
+from cascada.models.decoupled.interaction import INTERACTIONS, LayerInteraction
+from cascada.models.decoupled.shape import DecoupledShape
+from cascada.models.encoder import StagedEncoder
+from cascada.models.heads import mean_of_tokens
+
+
+class DecoupledRanker(nn.Module):
+    """Scores pairs of question and document that were encoded apart."""
+
+    def __init__(self, encoder: StagedEncoder, shape: DecoupledShape) -> None:
+        """Towers and interaction layers start as the encoder's own; of those above the join, its last ones.
+
+        With join 6, a twelve-layer encoder and a last exit at 12, these are its layers 7 to 12; with DC-BERT's join at
+        12 and an exit at 13, a copy of its layer 12.
+        """
+        super().__init__()
+        check(encoder, shape)
+        self.shape = shape
+        self.hidden = encoder.hidden_size
+        self.feed_forward = encoder.feed_forward_size
+        self.config = encoder.config
+        self.document = tower(encoder, shape.join)
+        self.question = copy.deepcopy(self.document) if shape.towers == "two" else None
+        self.meet = GlobalEmbeddings.of(encoder, shape.question_length, shape.max_length)
+        if shape.keep:
+            self.down, self.up = projections(self.hidden, shape.keep)
+        self.interaction = interaction(encoder, shape)
+        self.cosine = CosineExit() if shape.cosine else None
+        self.classifiers = nn.ModuleDict(
+            {str(exit): classifier(self.hidden, shape.dropout) for exit in shape.joint_exits}
+        )
+
+    @property
+    def pad_id(self) -> int:
+        return int(self.config.pad_token_id or 0)
+
+    def encode_question(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """(questions, tokens) to (questions, tokens, hidden)."""
+        return encode(self.document if self.question is None else self.question, ids, mask)
+
+    def encode_document(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """What is cached: (documents, tokens) to (documents, tokens, hidden), or `keep` numbers for each token."""
+        states = encode(self.document, ids, mask)
+        return self.down(states) if self.shape.keep else states
+
+    def widen(self, kept: Tensor) -> Tensor:
+        """What was cached, in all dimensions again."""
+        return self.up(kept) if self.shape.keep else kept
+
+    def forward(
+        self,
+        question: Tensor,
+        question_mask: Tensor,
+        text: Tensor,
+        text_mask: Tensor,
+        asked: Tensor,
+        exits: Sequence[int] = (),
+        *,
+        apart: bool = False,
+        teacher: bool = False,
+    ) -> dict[int, Tensor]:
+        """Logits (pairs, 2) at each of `exits` (the last one if none is named), the whole model in one piece.
+
+        `question` has the ids of the questions (questions, n), `text` those of the documents (pairs, m), and `asked`
+        (pairs,) says which question is whose. `apart` stops an exit's gradient at the exit before it, `teacher` adds
+        the last exit's logits without gradient. Layers above the last exit asked for are not run.
+        """
+        wanted = set(exits or self.shape.exits[-1:])
+        highest = self.shape.exits[-1] if teacher else max(wanted)
+        gradient, join = torch.is_grad_enabled(), self.shape.join
+        with torch.set_grad_enabled(gradient and (not apart or self.shape.exits[0] in wanted)):
+            asking = self.encode_question(question, question_mask)
+            telling = self.widen(self.encode_document(text, text_mask))
+            states, mask, second = self._side_by_side(asking, question_mask, telling, text_mask, asked)
+        logits, done = {}, join
+        for exit in (exit for exit in self.shape.exits if exit <= highest):
+            used = exit in wanted if apart else exit <= max(wanted)  # does a loss need this part's gradient?
+            with torch.set_grad_enabled(gradient and used):
+                features: tuple[Tensor, ...]
+                if exit == join:
+                    features = mean_of_tokens(asking, question_mask)[asked], mean_of_tokens(telling, text_mask)
+                else:
+                    states, found = self.interaction(states, mask, second, done - join, exit - join)
+                    features = (found,)
+                if exit in wanted or (teacher and exit == highest):
+                    logits[exit] = self.score(features, exit)
+            states, done = states.detach() if apart else states, exit
+        return logits
+
+    def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
+        """Logits (pairs, 2) of a pair's features; at the join, of both sides' mean encodings."""
+        head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
+        return head(*features)  # type: ignore[misc, no-any-return]
+
+    def _side_by_side(
+        self, asking: Tensor, question_mask: Tensor, telling: Tensor, text_mask: Tensor, asked: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Each pair's tokens (pairs, n + m, hidden) with global positions and types, their mask, and the place of the
+        documents' first token."""
+        states = torch.cat((self.meet.question(asking)[asked], self.meet.document(telling)), 1)
+        mask = torch.cat((question_mask[asked], text_mask), 1)
+        return states, mask, torch.full_like(asked, question_mask.shape[1])
+
+
+def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
+    if encoder.config.model_type == "mpnet":
+        raise CascadaError("MPNet's relative positions cannot be cached: a decoupled ranker needs another encoder.")
+    if shape.join > encoder.depth:
+        raise CascadaError(f"join is {shape.join}, but the encoder has {encoder.depth} layers.")
+    if shape.interaction == "layers" and shape.joint_layers > encoder.depth:
+        raise CascadaError(
+            f"There are {shape.joint_layers} layers above the join, but the encoder has {encoder.depth}."
+        )
+    if shape.question_length + shape.max_length > encoder.longest:
+        raise CascadaError(
+            f"question_length and max_length are {shape.question_length} and {shape.max_length}, "
+            f"but the encoder has {encoder.longest} positions for both."
+        )
+
+
+def tower(encoder: StagedEncoder, join: int) -> StagedEncoder:
+    """A copy of the encoder's embeddings and first layers."""
+    own = copy.deepcopy(encoder)
+    del own.layers[join:]
+    return own
+
+
+def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
+    make = INTERACTIONS[shape.interaction]
+    if make:
+        return make(encoder.hidden_size, shape.joint_layers)
+    first = min(shape.join, encoder.depth - shape.joint_layers)
+    return LayerInteraction(copy.deepcopy(encoder.layers[first : first + shape.joint_layers]))
+
+
+def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
+    """Down and up again: at first, what lies in a random plane of so many dimensions comes back as it was."""
+    if keep >= hidden:
+        raise CascadaError(f"keep is {keep}, but a token has {hidden} dimensions: fewer are to be kept.")
+    down, up = nn.Linear(hidden, keep), nn.Linear(keep, hidden)
+    nn.init.orthogonal_(down.weight)
+    with torch.no_grad():
+        up.weight.copy_(down.weight.T)
+        down.bias.zero_()
+        up.bias.zero_()
+    return down, up
+
+
+def classifier(hidden: int, dropout: float) -> nn.Module:
+    """The paper's: a perceptron of two layers with tanh on both sides' features."""
+    return nn.Sequential(
+        nn.Dropout(dropout), nn.Linear(2 * hidden, hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(hidden, 2)
+    )
+
+
+def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
+    return side.run(side.embed(ids, torch.zeros_like(ids)), mask, 0, side.depth)

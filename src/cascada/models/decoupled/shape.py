@@ -1,0 +1,74 @@
+"""What a decoupled ranker is, without its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from cascada.errors import CascadaError
+from cascada.models.decoupled.interaction import INTERACTIONS
+
+TOWERS = ("two", "shared")
+
+
+@dataclass(frozen=True)
+class DecoupledShape:
+    """Where question and document first meet, and where candidates may leave from there on.
+
+    `join` is the number of layers that each side runs by itself. `exits` count on from there: join 6 and exits (7,) is
+    DC-BERT on six layers with one interaction layer; join 6 and exits (8, 10, 12) is a decoupled cascade. An exit at
+    the join itself compares the mean encodings of both sides by cosine.
+    """
+
+    join: int
+    exits: tuple[int, ...]
+    towers: str = "two"
+    """`two` encoders, which start as copies, or one that is `shared`."""
+    interaction: str = "layers"
+    keep: int | None = None
+    """Documents are cached in so many dimensions, by a trained projection; in all of them if not given."""
+    question_length: int = 50
+    """Tokens of a question; a document's global positions start here, whatever the question."""
+    max_length: int = 256
+    """Tokens of a document."""
+    dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exits", tuple(self.exits))
+        for name, least in (("join", 1), ("question_length", 8), ("max_length", 8), ("keep", 1)):
+            value = getattr(self, name)
+            if not (name == "keep" and value is None) and (type(value) is not int or value < least):
+                raise CascadaError(f"{name} is {value!r}; it must be a whole number from {least}.")
+        if not self.exits or self.exits[0] < self.join or any(one >= other for one, other in pairwise(self.exits)):
+            raise CascadaError(
+                f"exits are {self.exits}; they must be layers in rising order from the join, {self.join}."
+            )
+        if self.exits == (self.join,):
+            raise CascadaError("The only exit is at the join: question and document would never meet.")
+        _among("towers", self.towers, TOWERS)
+        _among("interaction", self.interaction, tuple(INTERACTIONS))
+        if self.interaction != "layers" and len(self.joint_exits) > 1:
+            raise CascadaError(
+                f"exits are {self.exits}; with {self.interaction} interaction only the last is above the join."
+            )
+        if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
+            raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
+
+    @property
+    def joint_exits(self) -> tuple[int, ...]:
+        """Those above the join."""
+        return tuple(exit for exit in self.exits if exit > self.join)
+
+    @property
+    def joint_layers(self) -> int:
+        """Layers in which both sides are read: DC-BERT's K."""
+        return self.exits[-1] - self.join
+
+    @property
+    def cosine(self) -> bool:
+        return self.exits[0] == self.join
+
+
+def _among(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise CascadaError(f"{name} is {value!r}; there are {', '.join(known)}.")

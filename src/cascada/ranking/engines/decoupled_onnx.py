@@ -1,0 +1,61 @@
+"""The ONNX Runtime engine of decoupled rankers: the graphs that `cascada export` writes. No torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from cascada.ranking.decoupled.arithmetic import DecoupledArithmetic
+from cascada.ranking.decoupled.engine import Array
+from cascada.ranking.decoupled.exported import DOCUMENT, QUESTION, load_meeting, read_exported_decoupled
+from cascada.ranking.engines.onnx import TOKEN_BUDGET, Workers, session_of
+from cascada.ranking.exported import stage_name
+from cascada.ranking.stage import Bools, Floats, Ints
+from cascada.text.sides import SideTokenizer
+
+
+class OnnxParts:
+    """An exported ranker, part by part."""
+
+    budget = TOKEN_BUDGET
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        about = read_exported_decoupled(folder)
+        self.join = about.join
+        self.exits = about.exits
+        self.first_only = about.interaction == "linear"
+        self.fingerprint = about.fingerprint
+        self.width = about.keep or about.hidden
+        self.meeting = load_meeting(folder)
+        last = about.exits[-1] if about.interaction == "layers" else None
+        self.arithmetic = DecoupledArithmetic(
+            about.hidden, about.feed_forward, about.join, about.interaction, about.keep, last
+        )
+        lengths = {"question_length": about.question_length, "max_length": about.max_length}
+        self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=about.pad_id)
+        self.each = Workers(threads).run
+        precision = about.precision
+        self._question = session_of(folder, QUESTION, precision)
+        self._document = session_of(folder, DOCUMENT, precision)
+        joint = [exit for exit in about.exits if exit > about.join]
+        self._joint = {exit: session_of(folder, stage_name(exit), precision) for exit in joint}
+
+    def question(self, ids: Ints, mask: Bools) -> Floats:
+        return _encoded(self._question, ids, mask)
+
+    def document(self, ids: Ints, mask: Bools) -> Floats:
+        return _encoded(self._document, ids, mask)
+
+    def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
+        session = self._joint[exit]
+        feed = {"states": states, "lengths": lengths.astype(np.int32), "second": second.astype(np.int32)}
+        read = {one.name for one in session.get_inputs()}
+        scores, *after = session.run(None, {name: value for name, value in feed.items() if name in read})
+        return scores, after[0] if after else None
+
+
+def _encoded(session: onnxruntime.InferenceSession, ids: Ints, mask: Bools) -> Floats:
+    feed = {"ids": ids.astype(np.int32), "lengths": mask.sum(1).astype(np.int32)}
+    return session.run(None, feed)[0]  # type: ignore[no-any-return]

@@ -1,0 +1,80 @@
+"""An exported decoupled ranker scores as the trained one does, and reads a store of its own."""
+
+import numpy as np
+import pytest
+import torch
+
+from cascada.errors import CascadaError
+from cascada.export.write import export
+from cascada.models.decoupled import DecoupledRanker, DecoupledShape
+from cascada.models.decoupled.folder import begin, save
+from cascada.models.encoder import load_encoder
+from cascada.ranking import Ranker
+from cascada.ranking.decoupled import document_encoder
+
+SHAPES = {
+    "dc-bert": {"join": 4, "exits": (5,)},
+    "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
+    "lstm": {"join": 3, "exits": (3, 5), "interaction": "lstm"},
+    "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
+}
+
+
+def save_model(folder, encoder_folder, **shape):
+    torch.manual_seed(5)
+    model = DecoupledRanker(load_encoder(encoder_folder), DecoupledShape(**shape, max_length=32, question_length=12))
+    save(model, folder, tokenizer=encoder_folder, card="# Card\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(words):
+    return [" ".join(words[start : start + 1 + start * 7 % 30]) for start in range(40)]
+
+
+def scores(ranker, texts, **options):
+    ranking = ranker.rank("bada bade?", texts, drop=0, **options)
+    return np.array([item.scores for item in sorted(ranking, key=lambda item: item.index)])
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_in_full_precision_every_exit_scores_as_in_torch(encoder_folder, tmp_path, texts, shape):
+    folder = save_model(tmp_path / "trained", encoder_folder, **shape)
+    export(folder, tmp_path / "out", "fp32")
+    exported = Ranker.load(tmp_path / "out")
+    np.testing.assert_allclose(scores(exported, texts), scores(Ranker.load(folder), texts), atol=1e-4, rtol=1e-4)
+    assert exported.exits == shape["exits"]
+    assert document_encoder(tmp_path / "out").fingerprint == document_encoder(folder).fingerprint
+
+
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "electra"])
+def test_whatever_encoder_it_has(encoder_folders, tmp_path, texts, kind):
+    folder = save_model(tmp_path / "trained", encoder_folders[kind], join=2, exits=(2, 4))
+    export(folder, tmp_path / "out", "fp32")
+    np.testing.assert_allclose(
+        scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts), atol=1e-4, rtol=1e-4
+    )
+
+
+def test_in_8_bits_every_exit_ranks_nearly_as_in_torch(encoder_folder, tmp_path, texts):
+    folder = save_model(tmp_path / "trained", encoder_folder, **SHAPES["cascade"])
+    export(folder, tmp_path / "out", "int8")
+    ours, reference = scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts)
+    for exit in range(3):
+        assert np.corrcoef(ours[:, exit], reference[:, exit])[0, 1] > 0.95
+    assert document_encoder(tmp_path / "out").fingerprint != document_encoder(folder).fingerprint
+
+
+def test_the_last_layer_costs_less_where_only_two_tokens_are_computed(encoder_folder, tmp_path, texts):
+    folder = save_model(tmp_path / "trained", encoder_folder, **SHAPES["dc-bert"])
+    export(folder, tmp_path / "out", "fp32")
+    exported, trained = (Ranker.load(place).stages[0].flops(np.array([100])) for place in (tmp_path / "out", folder))
+    assert exported[0] < 0.4 * trained[0]
+
+
+def test_what_is_exported_is_not_exported_or_trained_again(encoder_folder, tmp_path):
+    export(save_model(tmp_path / "trained", encoder_folder, **SHAPES["linear"]), tmp_path / "out", "fp32")
+    with pytest.raises(CascadaError, match="for ranking only"):
+        export(tmp_path / "out", tmp_path / "again")
+    with pytest.raises(CascadaError, match="for ranking only"):
+        begin(str(tmp_path / "out"), DecoupledShape(4, (5,)))

@@ -1,0 +1,155 @@
+"""Decoupled rankers are trained by the same command, and a ranker may learn from another one."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from trained import history
+
+from cascada.data import load as load_groups
+from cascada.errors import CascadaError
+from cascada.models.decoupled.folder import load
+from cascada.ranking import Ranker
+from cascada.training.decoupled import SideExamples, shape_of
+from cascada.training.recipes import validated
+from cascada.training.run import train
+from cascada.training.settings import DecoupledSettings, Recipe, TeacherSettings
+from cascada.training.teacher import mixed, taught_scores
+
+CASCADE = {"kind": "decoupled", "join": 1, "exits": [1, 2, 3], "max_length": 24, "question_length": 8}
+
+
+@pytest.fixture
+def decoupled(content_in, tmp_path, encoder_folder):
+    """A recipe for a decoupled ranker."""
+
+    def of(output="run", model=None, **training):
+        content = content_in(tmp_path, output, **training)
+        content["model"] = {"encoder": str(encoder_folder), **CASCADE, **(model or {})}
+        return Recipe.model_validate(content)
+
+    return of
+
+
+def test_a_decoupled_cascade_learns_at_all_of_its_exits(decoupled, data):
+    folder = train(decoupled(epochs=3, exits={"sample": "all"}, learning_rate=3e-3))
+    best = max(history(folder)["dev"], key=lambda row: row["MAP"])
+    assert best["MAP"] > 0.8, "by chance it would be 0.46"
+    assert {"MAP@1", "MAP@2"} <= best.keys()
+    ranker = Ranker.load(folder)
+    assert ranker.exits == (1, 2, 3)
+    group = load_groups(str(data / "dev.jsonl"))[0]
+    assert len(ranker.rank(group.question, group.texts, drop=0.5)) == len(group.texts)
+
+
+@pytest.mark.parametrize("interaction", ["linear", "lstm"])
+def test_the_papers_other_interactions_train_too(decoupled, interaction):
+    settings = {"interaction": interaction, "exits": None, "towers": "shared", "keep": 8}
+    folder = train(decoupled(model=settings, epochs=1))
+    shape = load(folder).shape
+    assert (shape.interaction, shape.exits, shape.towers, shape.keep) == (interaction, (2,), "shared", 8)
+
+
+def test_a_batch_has_each_of_its_questions_once(data, encoder_folder):
+    from cascada.text.sides import SideTokenizer
+
+    tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
+    groups = load_groups(str(data / "train.jsonl"))[:3]
+    examples = SideExamples.of(groups, tokenizer)
+    rows = [11, 0, 3, 12]
+    batch = examples.collate(rows)
+    assert batch["asked"].tolist() == [1, 0, 0, 1]
+    assert batch["question"].shape[0] == 2
+    decode = tokenizer.document.tokenizer.decode
+    texts = [text for group in groups for text in group.texts]
+    for place, row in enumerate(rows):
+        assert decode(batch["text"][place].tolist()) == texts[row]
+        assert batch["text_mask"][place].sum() == len(texts[row].split()) + 2
+        asked = batch["question"][batch["asked"][place]]
+        assert decode(asked.tolist()) == groups[row // 5].question
+    assert examples.encoded.lengths[0] == len(groups[0].question.split()) + len(texts[0].split()) + 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "join", "exits"),
+    [
+        ({}, 4, (5,)),
+        ({"join": 2}, 2, (4,)),
+        ({"interaction": "linear"}, 4, (5,)),
+        ({"join": 2, "interaction": "lstm"}, 2, (3,)),
+        ({"join": 2, "exits": (2, 3)}, 2, (2, 3)),
+    ],
+)
+def test_what_a_recipe_leaves_out_is_dc_berts(encoder_folder, settings, join, exits):
+    shape = shape_of(DecoupledSettings(kind="decoupled", encoder=str(encoder_folder), **settings))
+    assert (shape.join, shape.exits, shape.question_length) == (join, exits, 50)
+
+
+def test_it_starts_from_a_trained_cascade(decoupled, cascade_folder):
+    folder = train(decoupled(model={"encoder": str(cascade_folder), "join": 2, "exits": [4]}, epochs=1))
+    assert Ranker.load(folder).exits == (4,)
+
+
+def test_a_mistake_in_the_recipe_is_one_sentence(content_in, tmp_path):
+    content = content_in(tmp_path)
+    content["model"] = {"kind": "decoupled", "encoder": "e", "tower": "two"}
+    with pytest.raises(CascadaError, match=r"unknown key model\.tower; did you mean towers\?"):
+        validated(content, "recipe")
+
+
+def test_a_ranker_may_learn_from_another_one_alone(recipe, cascade_folder):
+    teacher = {"model": str(cascade_folder), "share": 1.0, "temperature": 1.0}
+    folder = train(recipe("student", teacher=teacher, epochs=1))
+    first, *_ = history(folder)["train"]
+    assert first["loss"] < 0.1, "an untrained teacher sides with nobody; from the labels it would be about 0.5"
+    assert (folder / "teacher.npz").exists()
+
+
+def test_the_teachers_opinion_has_its_share_of_the_loss():
+    logits = torch.tensor([[0.0, 1.0], [0.5, 0.0]])
+    loss, same, other = torch.tensor(2.0), torch.tensor([1.0, -0.5]), torch.tensor([0.0, 0.0])
+    settings = TeacherSettings(model="m", share=0.25, temperature=1.0)
+    assert mixed(loss, logits, None, settings) == 2
+    assert mixed(loss, logits, same, settings).item() == pytest.approx(1.5)
+    half, own = torch.full((2, 2), 0.5), logits.softmax(-1)
+    divergence = (half * (half / own).log()).sum() / 2
+    assert mixed(loss, logits, other, settings).item() == pytest.approx(1.5 + 0.25 * divergence.item())
+
+
+def test_scores_that_are_there_are_not_computed_again(data, cascade_folder, ranker_folder, tmp_path):
+    groups = load_groups(str(data / "dev.jsonl"))
+    settings = TeacherSettings(model=str(cascade_folder))
+    before = taught_scores(settings, groups, tmp_path)
+    asked = []
+    np.testing.assert_array_equal(taught_scores(settings, groups, tmp_path, asked.append), before)
+    assert asked == []
+    other = taught_scores(TeacherSettings(model=str(ranker_folder)), groups, tmp_path, asked.append)
+    assert sum(asked) == len(before)
+    assert not np.array_equal(other, before)
+    first = Ranker.load(ranker_folder).rank(groups[0].question, groups[0].texts)
+    assert {item.index: np.float32(item.raw_score) for item in first} == dict(enumerate(other[: len(first)]))
+
+
+def test_a_teacher_is_asked_only_for_pairs_that_are_trained_on(recipe, data, cascade_folder, tmp_path):
+    folder = train(recipe("student", teacher={"model": str(cascade_folder)}, epochs=1, negatives=1))
+    groups = load_groups(str(data / "train.jsonl"))
+    labels = np.array([label for group in groups for label in group.labels])
+    taught = np.load(folder / "teacher.npz")["scores"]
+    everyone = taught_scores(TeacherSettings(model=str(cascade_folder)), groups, tmp_path)
+    used = taught != 0
+    assert used[labels == 1].all()
+    assert used.sum() == 2 * len(groups)
+    np.testing.assert_allclose(taught[used], everyone[used], atol=1e-5)
+
+
+def test_a_teacher_without_probabilities_is_refused(data, tmp_path):
+    with pytest.raises(CascadaError, match=r"training\.teacher: its scores are no probabilities"):
+        taught_scores(TeacherSettings(model="bm25"), load_groups(str(data / "dev.jsonl")), tmp_path)
+
+
+def test_the_folder_tells_what_it_is(decoupled):
+    folder = train(decoupled(epochs=1, model={"exits": [2]}))
+    about = json.loads((folder / "cascada.json").read_text())
+    assert (about["kind"], about["join"], about["exits"]) == ("decoupled", 1, [2])
+    assert "decoupled" in (folder / "README.md").read_text()

@@ -1,0 +1,47 @@
+"""What a reader finds, and how it is found among the scores of all tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LONGEST = 30
+"""Tokens of an answer."""
+LIKELY = 0.5
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A short answer: characters `start` up to `end` of the text."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+    """In [0, 1]: how likely it is, against there being no answer in this text."""
+    document: int
+    """Which of the texts, counted from 0."""
+
+    @property
+    def likely(self) -> bool:
+        """Whether the reader holds it to be an answer at all."""
+        return self.score >= LIKELY
+
+
+def best_span(starts: Floats, ends: Floats, *, longest: int = LONGEST) -> tuple[float, int, int]:
+    """The score, first and last place of the best span, given every token's score (tokens,) of being either.
+
+    >>> best_span(np.array([0, 3, 1], np.float32), np.array([5, 0, 2], np.float32))
+    (5.0, 0, 0)
+    """
+    best = (-np.inf, 0, 0)
+    for more in range(min(longest, len(starts))):
+        together = starts[: len(starts) - more] + ends[more:]
+        place = int(together.argmax())
+        if together[place] > best[0]:
+            best = (float(together[place]), place, place + more)
+    return best

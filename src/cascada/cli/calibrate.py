@@ -1,0 +1,39 @@
+"""`cascada calibrate MODEL DATA OUT`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cascada.cli.options import AsJson, Root, Source
+from cascada.errors import require
+
+
+def calibrate(
+    model: Annotated[Path, typer.Argument(help="A trained ranker's folder.")],
+    data: Source,
+    out: Annotated[Path, typer.Argument(help="The folder to write.")],
+    root: Root = None,
+    split: Annotated[str, typer.Option(help="Of a data set known by name.")] = "dev",
+    as_json: AsJson = False,
+) -> None:
+    """Write a ranker whose scores are probabilities: of those with 0.7, seven in ten are right."""
+    for module in ("torch", "transformers", "safetensors"):
+        require(module, "train", "calibrating a ranker")
+    from cascada.cli.progress import progress
+    from cascada.data import load
+    from cascada.data.catalog import CATALOG
+    from cascada.models.calibrate import calibrate as write
+
+    groups = load(data, root=root, split=split if data in CATALOG else None)
+    with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
+        lines = write(model, groups, out, advance)
+    if as_json:
+        print(json.dumps({"path": str(out), "exits": {exit: vars(line) for exit, line in lines.items()}}))
+        return
+    print(f"{out}: scores of {model}, calibrated")
+    for exit, line in lines.items():
+        print(f"  exit {exit}: {line.scale:.3f} · score {line.shift:+.3f}")

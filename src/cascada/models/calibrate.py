@@ -1,0 +1,68 @@
+"""Make a ranker's scores probabilities: a line for each exit, written into the exit's head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from cascada.data import Group
+from cascada.errors import CascadaError
+from cascada.metrics.calibration import Line, fit_line
+from cascada.models.checkpoint import load, save
+from cascada.models.staged import StagedRanker
+from cascada.ranking import Ranker
+from cascada.ranking.folder import SHAPE_FILE
+
+
+def calibrate(
+    folder: Path, groups: Sequence[Group], out: Path, advance: Callable[[int], None] = lambda pairs: None
+) -> dict[int, Line]:
+    """Write the ranker in `folder` to `out` with scores fitted to the groups' labels; the line of each exit.
+
+    Every candidate is run to the end, so that an exit's line comes from all of them. No order at an exit changes.
+    """
+    model = load(folder)  # what is no transformer ranker is told before the work
+    if (out / SHAPE_FILE).exists():
+        raise CascadaError(f"{out} is a ranker already; name another folder.")
+    scores, labels = _scored(Ranker.load(folder), groups, advance)
+    lines = {exit: _line(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
+    for exit, line in lines.items():
+        _move(model, exit, line)
+    own = folder / "README.md"
+    card = own.read_text(encoding="utf-8") if own.exists() else "# A Cascada ranker\n"
+    save(model, out, tokenizer=folder, card=f"{card.rstrip()}\n\nIts scores were calibrated afterwards.\n")
+    return lines
+
+
+def _scored(
+    ranker: Ranker, groups: Sequence[Group], advance: Callable[[int], None]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Scores (exits, candidates) and labels (candidates,)."""
+    groups = [group for group in groups if group.candidates]
+    scores, labels = [], []
+    for group, ranking in zip(groups, ranker.rank_many(((g.question, g.texts) for g in groups), drop=0), strict=True):
+        scores += [item.scores for item in ranking]
+        labels += [group.labels[item.index] > 0 for item in ranking]
+        advance(len(ranking))
+    return np.array(scores, np.float64).reshape(len(labels), -1).T, np.array(labels, bool)
+
+
+def _line(exit: int, scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> Line:
+    try:
+        return fit_line(scores, labels)
+    except CascadaError as error:
+        raise CascadaError(f"At exit {exit}: {error}") from error
+
+
+def _move(model: StagedRanker, exit: int, line: Line) -> None:
+    """The score is the second logit minus the first."""
+    out: Any = model.heads[str(exit)].get_submodule("out")
+    with torch.no_grad():
+        out.weight *= line.scale
+        out.bias *= line.scale
+        out.bias[1] += line.shift

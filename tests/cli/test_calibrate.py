@@ -1,0 +1,54 @@
+"""`cascada calibrate`: scores become probabilities, and no order changes."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cascada.cli.calibrate import calibrate
+from cascada.data import Candidate, Group, write_jsonl
+from cascada.errors import CascadaError
+from cascada.metrics.calibration import calibration_error
+from cascada.ranking import Ranker
+
+
+@pytest.fixture
+def judged(cascade_folder, words, tmp_path):
+    """A file whose labels the scores of both exits foretell, as far as a tiny ranker's can."""
+    rng = np.random.default_rng(3)
+    ranker, groups = Ranker.load(cascade_folder), []
+    for number in range(12):
+        texts = [" ".join(rng.choice(words, 6)) for _ in range(20)]
+        best = sorted(ranker.rank(words[number], texts, drop=0), key=lambda item: -sum(item.scores))
+        right = {item.index for item in (best[:5] if number % 2 else (best[0], best[7]))}
+        candidates = tuple(Candidate(text, int(index in right)) for index, text in enumerate(texts))
+        groups.append(Group(words[number], candidates))
+    write_jsonl(groups, tmp_path / "judged.jsonl")
+    return tmp_path / "judged.jsonl", groups
+
+
+def errors(ranker, groups):
+    """At each exit, on the file itself."""
+    labels = np.array([label > 0 for group in groups for label in group.labels])
+    rankings = [ranker.rank(group.question, group.texts, drop=0) for group in groups]
+    found = []
+    for place in range(len(ranker.exits)):
+        raw = [item.scores[place] for one in rankings for item in sorted(one, key=lambda item: item.index)]
+        found.append(calibration_error(1 / (1 + np.exp(-np.array(raw))), labels))
+    return found
+
+
+def test_scores_become_probabilities_and_orders_stay(cascade_folder, judged, tmp_path, capsys):
+    file, groups = judged
+    calibrate(cascade_folder, str(file), tmp_path / "out", as_json=True)
+    before, after = Ranker.load(cascade_folder), Ranker.load(tmp_path / "out")
+    assert json.loads(capsys.readouterr().out)["exits"].keys() == {str(exit) for exit in before.exits}
+    assert max(errors(after, groups)) < 0.07 < min(errors(before, groups))
+    group = groups[0]
+    orders = [[item.index for item in one.rank(group.question, group.texts, drop=0.3)] for one in (before, after)]
+    assert orders[0] == orders[1]
+
+
+def test_a_ranker_is_not_written_over(cascade_folder, judged, tmp_path):
+    with pytest.raises(CascadaError, match="is a ranker already"):
+        calibrate(cascade_folder, str(judged[0]), cascade_folder)

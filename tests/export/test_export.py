@@ -70,10 +70,27 @@ def test_dropping_goes_by_the_same_rule(trained, tmp_path, texts, precision):
     assert sorted(item.index for item in ranking) == list(range(120))
 
 
+def test_operations_are_counted_as_in_torch_with_wider_heads_too(encoder_folders, tmp_path, texts):
+    model = StagedRanker(load_encoder(encoder_folders["bert"]), Shape((1, 2), max_length=32, head_width=96))
+    checkpoint.save(model, tmp_path / "wide", tokenizer=encoder_folders["bert"], card="# Card\n")
+    export(tmp_path / "wide", tmp_path / "out", "fp32")
+    exported, reference = onnx_ranker(tmp_path / "out", threads=1), torch_ranker(tmp_path / "wide")
+    assert exported.rank("bada?", texts).flops == reference.rank("bada?", texts).flops
+
+
 def test_one_thread_and_several_give_the_same(trained, tmp_path, texts):
     export(trained / "bert", tmp_path / "out", "fp32")
     one, four = (scores(onnx_ranker(tmp_path / "out", threads=threads), texts) for threads in (1, 4))
     np.testing.assert_allclose(one, four, atol=1e-5)
+
+
+def test_in_8_bits_a_score_does_not_depend_on_what_is_ranked_with_it(trained, tmp_path, words):
+    export(trained / "bert", tmp_path / "out", "int8")
+    ranker = onnx_ranker(tmp_path / "out", threads=1)
+    texts = [*(" ".join(words[start : start + 12]) for start in range(8)), "b a d a ! " * 8]
+    together = scores(ranker, texts)
+    alone = np.concatenate([scores(ranker, [text]) for text in texts])
+    assert np.abs(together - alone).max() < 0.02 * np.ptp(together)
 
 
 def test_a_deadline_stops_it_and_leaves_the_order_of_the_stage_before(trained, tmp_path, texts):

@@ -86,7 +86,7 @@ def stage_graph(
     bias = position_bias(graph, weights, states)
     for layer in weights.layers[first:exit]:
         states = run_layer(graph, layer, states, bias, weights, products)
-    scores = head(graph, weights.heads[exit], states)
+    scores = head(graph, weights.heads[exit], states, products)
     graph.rename(scores, "scores")
     if not last:
         states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
@@ -116,13 +116,13 @@ def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: Ranke
     return skip_norm(graph, products.dense(graph, wide, layer.down), states, layer.norm)
 
 
-def head(graph: Graph, layers: Sequence[Dense], states: str) -> str:
+def head(graph: Graph, layers: Sequence[Dense], states: str, products: Products) -> str:
     """One dense layer is TANDA's head, on the first token; several are the cascade's, on the mean."""
     *inner, out = layers
     pooled = mean_of_tokens(graph, states) if inner else graph.op("Tanh", first_token(graph, states))
     for layer in inner:
-        pooled = graph.op("Tanh", plain(graph, pooled, layer))
-    return str(graph.op("Squeeze", plain(graph, pooled, out), graph.constant([1], np.int64)))
+        pooled = graph.op("Tanh", plain(graph, pooled, layer, products))
+    return str(graph.op("Squeeze", plain(graph, pooled, out, products), graph.constant([1], np.int64)))
 
 
 def mean_of_tokens(graph: Graph, states: str) -> str:
@@ -140,9 +140,9 @@ def first_token(graph: Graph, states: str) -> str:
     return str(graph.op("Gather", states, graph.constant(np.array(0), np.int64), axis=1))
 
 
-def plain(graph: Graph, value: str, dense: Dense) -> str:
-    """A dense layer as it is: heads stay in full precision."""
-    return str(graph.op("Gemm", value, graph.constant(dense.weight), graph.constant(dense.bias)))
+def plain(graph: Graph, value: str, dense: Dense, products: Products) -> str:
+    """A dense layer of a head: its product is in float32 always."""
+    return str(graph.op("Gemm", value, products.weight(graph, dense.weight), graph.constant(dense.bias)))
 
 
 def layer_norm(graph: Graph, states: str, norm: Norm) -> str:
@@ -182,6 +182,10 @@ def _model(graph: Graph, weights: RankerWeights, first: int, *, last: bool, kept
     outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
     if not last:
         outputs += [value("states_out", kept, states)]
+    return model_of(graph, inputs, outputs)
+
+
+def model_of(graph: Graph, inputs: list[Any], outputs: list[Any]) -> onnx.ModelProto:
     made = helper.make_graph(graph.nodes, "stage", inputs, outputs, list(graph.constants.values()))
     versions = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
     return helper.make_model(made, opset_imports=versions, ir_version=IR, producer_name="cascada")

@@ -19,6 +19,10 @@ class Products(Protocol):
 
     def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str: ...
 
+    def weight(self, graph: Any, weight: Array) -> str:
+        """A weight for a product in float32: a head's."""
+        ...
+
     def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
         """Multi-head attention of states with themselves, before the output's dense layer."""
         ...
@@ -32,6 +36,9 @@ class Float32:
         product = graph.op("MatMul", states, graph.constant(dense.weight))
         return activated(graph, product, dense.bias, activation)
 
+    def weight(self, graph: Any, weight: Array) -> str:
+        return str(graph.constant(weight))
+
     def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
         weight, own_bias = graph.constant(dense.weight), graph.constant(dense.bias)
         inputs = (states, weight, own_bias, "lengths", *(("", bias) if bias else ()))
@@ -39,7 +46,7 @@ class Float32:
 
 
 class Int8:
-    """Weights of 8 bits with a scale per column; what they meet is brought to 8 bits as it comes.
+    """Weights of 8 bits with a scale per column; what they meet is brought to 8 bits by the reach that was seen of it.
 
     `bits` 7 keeps weights within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
     """
@@ -57,16 +64,20 @@ class Int8:
     def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
         rounded, scale = self._rounded(dense.weight)
         weight, scales = graph.constant(rounded), graph.constant(scale)
-        values, value_scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+        values, value_scale, zero = self._values(graph, states, dense.reach)
         zeros = graph.constant(np.zeros(len(scale), np.int8))
         product = graph.fused("MatMulIntegerToFloat", values, weight, value_scale, scales, zero, zeros)
         return activated(graph, product, dense.bias, activation)
+
+    def weight(self, graph: Any, weight: Array) -> str:
+        """In all 8 bits; the runtime widens it once, when it loads the graph."""
+        return widened(graph, *rounded_to(weight, 127))
 
     def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
         rounded, scale = self._rounded(dense.weight)
         if bias:  # the runtime's 8-bit attention takes none
             return self._biased_attention(graph, states, dense, heads, bias)
-        values, value_scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+        values, value_scale, zero = self._values(graph, states, dense.reach)
         weight, scales = graph.constant(rounded), graph.constant(scale)
         zeros = graph.constant(np.zeros(len(scale), np.int8))
         own_bias = graph.constant(dense.bias)
@@ -79,9 +90,18 @@ class Int8:
         inputs = (query, key, value, "", "lengths", bias)
         return str(graph.fused("MultiHeadAttention", *inputs, num_heads=heads))
 
+    def _values(self, graph: Any, states: str, reach: tuple[float, float] | None) -> tuple[str, str, str]:
+        """States in 8 bits, with their scale and zero: by what was seen of them, or else by all that come together."""
+        if reach is None:
+            values, scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+            return values, scale, zero
+        step = max(reach[1] - reach[0], 1e-12) / 255
+        scale = graph.constant(np.array(step), np.float32)
+        zero = graph.constant(np.array(np.clip(round(-reach[0] / step), 0, 255)), np.uint8)
+        return str(graph.op("QuantizeLinear", states, scale, zero)), scale, zero
+
     def _rounded(self, weight: Array) -> tuple[NDArray[np.int8], Array]:
-        scale = np.maximum(np.abs(weight).max(0), 1e-12) / self.largest
-        return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
+        return rounded_to(weight, self.largest)
 
 
 class Widened(Int8):
@@ -99,8 +119,17 @@ class Widened(Int8):
         return str(graph.fused("Attention", *inputs, *(("", bias) if bias else ()), num_heads=heads))
 
     def _widened(self, graph: Any, dense: Dense) -> str:
-        rounded, scale = self._rounded(dense.weight)
-        return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
+        return widened(graph, *self._rounded(dense.weight))
+
+
+def rounded_to(weight: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
+    """Whole numbers up to `largest`, and the scale of each column."""
+    scale = np.maximum(np.abs(weight).max(0), 1e-12) / largest
+    return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def widened(graph: Any, rounded: NDArray[np.int8], scale: Array) -> str:
+    return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
 
 
 def activated(graph: Any, product: str, bias: Array, activation: str) -> str:

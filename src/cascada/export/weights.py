@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from cascada.errors import CascadaError
-from cascada.models.encoder import COUNT_FROM_PADDING
+from cascada.models.encoder import COUNT_FROM_PADDING, StagedEncoder
 from cascada.models.staged import StagedRanker
 
 Array = NDArray[np.float32]
@@ -39,6 +40,8 @@ ACTIVATIONS = ("gelu", "gelu_new", "relu")
 class Dense:
     weight: Array  # (in, out)
     bias: Array  # (out,)
+    reach: tuple[float, float] | None = None
+    """The least and the largest number that it is given, where that was watched."""
 
 
 @dataclass(frozen=True)
@@ -80,67 +83,77 @@ class RankerWeights:
 
 
 def weights_of(model: StagedRanker) -> RankerWeights:
-    config = model.encoder.config
+    heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.exits}
+    return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
+
+
+def encoder_weights(
+    encoder: StagedEncoder, layers: Iterable[nn.Module], heads: dict[int, tuple[Dense, ...]], *, longest: int
+) -> RankerWeights:
+    """Layers that are the encoder's, or like them, for texts of up to `longest` tokens."""
+    config = encoder.config
     activation = str(getattr(config, "hidden_act", None) or config.activation)
     if activation not in ACTIVATIONS:
         raise CascadaError(f"The encoder's activation is {activation}; those that export are {', '.join(ACTIVATIONS)}.")
     return RankerWeights(
-        embeddings=_embeddings(model),
-        layers=tuple(_layer(layer, str(config.model_type)) for layer in model.encoder.layers),
-        heads={exit: _head(model.heads[str(exit)]) for exit in model.shape.exits},
+        embeddings=_embeddings(encoder, longest),
+        layers=tuple(_layer(layer, str(config.model_type)) for layer in layers),
+        heads=heads,
         attention_heads=int(config.num_attention_heads),
         activation=activation,
-        position_bias=_position_bias(model) if config.model_type == "mpnet" else None,
+        position_bias=_position_bias(encoder) if config.model_type == "mpnet" else None,
     )
 
 
-def _embeddings(model: StagedRanker) -> Embeddings:
-    encoder, config = model.encoder.encoder, model.encoder.config
+def _embeddings(staged: StagedEncoder, longest: int) -> Embeddings:
+    encoder, config = staged.encoder, staged.config
     own: Any = encoder.embeddings
     skipped = int(config.pad_token_id) + 1 if config.model_type in COUNT_FROM_PADDING else 0
     project = getattr(encoder, "embeddings_project", None)
     types = getattr(own, "token_type_embeddings", None)
     return Embeddings(
         words=_array(own.word_embeddings.weight),
-        positions=_array(own.position_embeddings.weight)[skipped:],
+        positions=_array(own.position_embeddings.weight)[skipped:][:longest],
         types=None if types is None else _array(types.weight),
         norm=_norm(own.LayerNorm),
-        project=None if project is None else _dense(project),
+        project=None if project is None else dense_of(project),
     )
 
 
 def _layer(layer: nn.Module, kind: str) -> Layer:
     part = {name: layer.get_submodule(path) for name, path in zip(PARTS, NAMES.get(kind, BERT), strict=True)}
-    three = [_dense(part[name]) for name in ("query", "key", "value")]
+    three = [dense_of(part[name]) for name in ("query", "key", "value")]
     return Layer(
         query_key_value=Dense(
-            np.concatenate([one.weight for one in three], 1), np.concatenate([one.bias for one in three])
+            np.concatenate([one.weight for one in three], 1),
+            np.concatenate([one.bias for one in three]),
+            three[0].reach,
         ),
-        out=_dense(part["out"]),
+        out=dense_of(part["out"]),
         attention_norm=_norm(part["attention_norm"]),
-        up=_dense(part["up"]),
-        down=_dense(part["down"]),
+        up=dense_of(part["up"]),
+        down=dense_of(part["down"]),
         norm=_norm(part["norm"]),
     )
 
 
-def _head(head: nn.Module) -> tuple[Dense, ...]:
-    *inner, out = (_dense(part) for part in head.modules() if isinstance(part, nn.Linear))
+def head_of(head: nn.Module) -> tuple[Dense, ...]:
+    *inner, out = (dense_of(part) for part in head.modules() if isinstance(part, nn.Linear))
     score = Dense(out.weight[:, 1:] - out.weight[:, :1], out.bias[1:] - out.bias[:1])
     return (*inner, score)
 
 
-def _position_bias(model: StagedRanker) -> Array:
+def _position_bias(encoder: StagedEncoder) -> Array:
     """Only how far two tokens are apart counts, so that the last row and the first one hold all of it."""
-    stack: Any = model.encoder.encoder.encoder
+    stack: Any = encoder.encoder.encoder
     with torch.no_grad():
-        bias = stack.compute_position_bias(torch.zeros(1, model.encoder.longest, 1))  # (1, heads, queries, keys)
+        bias = stack.compute_position_bias(torch.zeros(1, encoder.longest, 1))  # (1, heads, queries, keys)
     row, column = bias[0, :, -1, :], bias[0, :, 0, 1:]  # key minus query: up to 0, and above
     return _array(torch.cat((row, column), -1))
 
 
-def _dense(part: Any) -> Dense:
-    return Dense(np.ascontiguousarray(_array(part.weight).T), _array(part.bias))
+def dense_of(part: Any) -> Dense:
+    return Dense(np.ascontiguousarray(_array(part.weight).T), _array(part.bias), getattr(part, "reach", None))
 
 
 def _norm(part: Any) -> Norm:

@@ -1,0 +1,23 @@
+"""fastembed's TextCrossEncoder on a folder of our own, entered as a custom model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PARTS = ("fastembed", "onnxruntime", "tokenizers")
+
+
+def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], None]:
+    from fastembed.common.model_description import ModelSource
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    graph = f"onnx/{settings['graph']}.onnx"
+    TextCrossEncoder.add_custom_model("cascada/bench", sources=ModelSource(url="none"), model_file=graph)
+    model = TextCrossEncoder("cascada/bench", specific_model_path=str(folder))
+
+    def rank(question: str, candidates: list[str]) -> None:
+        list(model.rerank(question, candidates))
+
+    return rank

@@ -1,0 +1,65 @@
+"""What is measured: a row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ADAPTERS = ("cascada", "sentence_transformers", "flashrank", "fastembed")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One row: whose code, on which of the folders that `prepare` writes, with which settings."""
+
+    name: str
+    adapter: str
+    """The file under `adapters/` that runs it."""
+    folder: str
+    """trained, fp32, int8 or peer."""
+    needs: tuple[str, ...]
+    """Modules it imports."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    peer: bool = False
+
+
+def _cascada(precision: str, drop: float) -> Engine:
+    name = f"cascada {precision} α={drop:g}"
+    return Engine(name, "cascada", precision, ("cascada", "onnxruntime"), {"drop": drop})
+
+
+def _peer(name: str, adapter: str, needs: tuple[str, ...], **settings: Any) -> Engine:
+    return Engine(name, adapter, "peer", needs, settings, peer=True)
+
+
+SENTENCE_TRANSFORMERS = _peer(
+    "sentence-transformers torch fp32", "sentence_transformers", ("sentence_transformers",), backend="torch"
+)
+SENTENCE_TRANSFORMERS_INT8 = _peer(
+    "sentence-transformers ONNX int8",
+    "sentence_transformers",
+    ("sentence_transformers", "optimum.onnxruntime"),
+    backend="onnx",
+    graph="int8",
+)
+FULL_INT8 = _cascada("int8", 0)
+
+ENGINES = (
+    SENTENCE_TRANSFORMERS,
+    SENTENCE_TRANSFORMERS_INT8,
+    _peer("FlashRank int8", "flashrank", ("flashrank",), graph="int8"),
+    _peer("fastembed fp32", "fastembed", ("fastembed",), graph="fp32"),
+    _peer("fastembed int8", "fastembed", ("fastembed",), graph="int8"),
+    Engine("cascada torch α=0", "cascada", "trained", ("cascada", "torch"), {"drop": 0.0}),
+    _cascada("fp32", 0),
+    _cascada("fp32", 0.3),
+    _cascada("fp32", 0.5),
+    FULL_INT8,
+    _cascada("int8", 0.3),
+    _cascada("int8", 0.5),
+)
+
+
+def chosen(parts: list[str] | None) -> list[Engine]:
+    """The rows whose name contains one of the parts; all of them if none is given."""
+    return [one for one in ENGINES if parts is None or any(part.lower() in one.name.lower() for part in parts)]

@@ -1,0 +1,76 @@
+"""A ranker's encoder laid out as the hub has a cross-encoder: what the peers load.
+
+The layers and the embeddings are the ranker's own; the head is the peer's (a pooler and one linear layer on the first
+token), with random weights. A head reads one vector a pair, so that its time does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import torch
+from onnxruntime.quantization import QuantType, quantize_dynamic
+from tokenizers import Tokenizer
+from transformers import AutoModelForSequenceClassification
+
+from cascada.models.checkpoint import load
+from cascada.models.staged import StagedRanker
+
+
+def write_peer(folder: Path, out: Path) -> None:
+    """Weights, config and tokenizer of the ranker in `folder`."""
+    ranker = load(folder)
+    model = classifier(ranker)
+    model.save_pretrained(out)
+    _write_tokenizer(folder, out, ranker)
+
+
+def classifier(ranker: StagedRanker) -> Any:
+    """The encoder under the one-logit head that transformers has for it."""
+    torch.manual_seed(0)
+    config = ranker.encoder.config
+    config.num_labels = 1
+    model = AutoModelForSequenceClassification.from_config(config, dtype=torch.float32)
+    model.base_model.load_state_dict(ranker.encoder.encoder.state_dict(), strict=False)  # all but the pooler
+    return model.eval()
+
+
+def _write_tokenizer(folder: Path, out: Path, ranker: StagedRanker) -> None:
+    """The peers want limits and signs told beside the tokenizer itself."""
+    shutil.copy(folder / "tokenizer.json", out)
+    known = folder / "tokenizer_config.json"
+    settings = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
+    padding = Tokenizer.from_file(str(folder / "tokenizer.json")).id_to_token(ranker.pad_id)
+    settings |= {"model_max_length": ranker.shape.max_length, "pad_token": padding}
+    (out / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (out / "special_tokens_map.json").write_text(json.dumps({"pad_token": padding}), encoding="utf-8")
+
+
+def write_graphs(peer: Path) -> None:
+    """`onnx/fp32.onnx` and `onnx/int8.onnx`, traced and quantised (dynamically, per tensor) as optimum does it."""
+    model = AutoModelForSequenceClassification.from_pretrained(peer, dtype=torch.float32).eval()
+    inputs = ["input_ids", "attention_mask"]
+    if getattr(model.config, "type_vocab_size", 0) > 1:
+        inputs.append("token_type_ids")
+    (peer / "onnx").mkdir()
+    torch.onnx.export(
+        model,
+        kwargs={name: torch.ones(2, 8, dtype=torch.long) for name in inputs},
+        f=str(peer / "onnx" / "fp32.onnx"),
+        input_names=inputs,
+        output_names=["logits"],
+        dynamic_axes={"logits": {0: "pairs"}} | {name: {0: "pairs", 1: "tokens"} for name in inputs},
+        dynamo=False,
+    )
+    quantize_dynamic(peer / "onnx" / "fp32.onnx", peer / "onnx" / "int8.onnx", weight_type=QuantType.QInt8)
+
+
+if __name__ == "__main__":
+    with redirect_stdout(sys.stderr):
+        write_graphs(Path(sys.argv[1]))
+    print("{}")

@@ -1,0 +1,100 @@
+"""A child process that is asked in JSON, a line each; its death is an answer too."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from typing import Any
+
+from cascada.errors import CascadaError
+from cascada.probe import last_line, signal_name
+
+ENVIRONMENT = {
+    "PYTHONSAFEPATH": "1",  # a file torch.py here is not the library
+    "PYTHONIOENCODING": "utf-8",
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "true",
+    "TQDM_DISABLE": "1",
+}
+
+
+class ChildFailed(CascadaError):
+    """The child gave no answer; the sentence says why, as far as that is known."""
+
+
+class Child:
+    """`python …`, to be asked one thing after another."""
+
+    def __init__(self, python: str, *arguments: str, timeout: float) -> None:
+        self.timeout = timeout
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
+        self._process = subprocess.Popen(
+            [python, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=os.environ | ENVIRONMENT,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Its answer, or ChildFailed with what became of it."""
+        assert self._process.stdin
+        assert self._process.stdout
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(self.timeout, give_up)
+        timer.start()
+        try:
+            self._process.stdin.write(json.dumps(question) + "\n")
+            self._process.stdin.flush()
+            line = self._process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            timer.cancel()
+        if not line:
+            raise ChildFailed(f"no answer in {self.timeout:g} seconds" if late.is_set() else self._end())
+        return json.loads(line)  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def _end(self) -> str:
+        code = self._process.wait()
+        self._errors.seek(0)
+        said = last_line(self._errors.read().decode("utf-8", "replace"))
+        return f"died by {signal_name(-code)}" if code < 0 else said or f"ended with exit code {code}"
+
+
+def once(python: str, *arguments: str, timeout: float) -> dict[str, Any]:
+    """The one answer of a process that needs no question."""
+    child = Child(python, *arguments, timeout=timeout)
+    try:
+        return child.ask({})
+    finally:
+        child.close()
+
+
+def missing(python: str, modules: tuple[str, ...]) -> str | None:
+    """The first of the modules that this Python does not find."""
+    code = "import sys, importlib.util as u\nfor name in sys.argv[1:]:\n    u.find_spec(name) or sys.exit(name)\n"
+    command = [python, "-c", code, *modules]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, env=os.environ | ENVIRONMENT, check=False)
+    except OSError as error:
+        raise CascadaError(f"{python} cannot be run: {error.strerror}.") from error
+    if not found.returncode:
+        return None
+    said = last_line(found.stderr)
+    return said.rpartition("No module named ")[2].strip("'") if "No module named" in said else said

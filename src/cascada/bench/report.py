@@ -1,0 +1,138 @@
+"""What the measured times say: ratios between engines, and tables of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8
+
+REFERENCE = 400
+"""The number of candidates at which ratios are told, if it was measured."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of words; the first column is a name, the others are figures."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """All there is to show of one benchmark."""
+    shown = [_seconds(found), _ratios(found), _memory(found)]
+    return shown + ([_around(found)] if "start" in found else [])
+
+
+def heading(found: dict[str, Any]) -> str:
+    """The model and the machine, in a line each."""
+    model, machine, texts = found["model"], found["machine"], found["texts"]
+    cpu = machine["cpu"]
+    flags = " ".join(name for name, there in cpu["instructions"].items() if there)
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    exits = ", ".join(map(str, model["exits"]))
+    return (
+        f"{model['source']}: {model['layers']} layers of {model['hidden']}, exits {exits}; "
+        f"pairs of {texts['tokens_mean']:g} tokens on average\n"
+        f"{cpu['model']}, {cpu['cores']} cores ({flags}); Python {machine['python']}, {versions}; "
+        f"load before the run {machine['load_before']}"
+    )
+
+
+def reference(found: dict[str, Any]) -> int | None:
+    """REFERENCE, or the most candidates that were measured."""
+    counts = candidates(found)
+    return REFERENCE if REFERENCE in counts else max(counts, default=None)
+
+
+def ratios(found: dict[str, Any], candidates: int) -> dict[str, dict[str, float]]:
+    """For each engine measured at so many candidates, what there is to say of its time there."""
+    cells = {row["engine"]: cell for row in found["engines"] if (cell := _cell(row, candidates))}
+    full = max((cell.get("full_flops", 0) for cell in cells.values()), default=0)
+    peak = found.get("int8_peak", {}).get("all cores", {}).get("gops")
+    told = {}
+    for name, cell in cells.items():
+        own = cells.get(f"{name.partition('α=')[0]}α=0") if "α=" in name else None
+        figures = {
+            "against torch": _over(cells.get(SENTENCE_TRANSFORMERS.name), cell),
+            "against ONNX int8": _over(cells.get(SENTENCE_TRANSFORMERS_INT8.name), cell),
+            "against own α=0": _over(own, cell) if own is not cell else None,
+            "by arithmetic": cell["full_flops"] / cell["flops"] if own and own is not cell else None,
+            "of the peak": cell.get("flops", full) / cell["median"] / peak / 1e9 if peak and "int8" in name else None,
+        }
+        if figures["against own α=0"] and figures["by arithmetic"]:
+            figures["realised"] = figures["against own α=0"] / figures["by arithmetic"]
+        told[name] = {key: value for key, value in figures.items() if value}
+    return told
+
+
+def _seconds(found: dict[str, Any]) -> Table:
+    counts = candidates(found)
+    rows = []
+    for row in found["engines"]:
+        cells = [_cell(row, count) for count in counts]
+        times = [f"{cell['median']:.3f} ({cell['p95']:.3f})" if cell else "–" for cell in cells]
+        problem = f": {row['problem']}" if row["problem"] else ""
+        rows.append([row["engine"] + problem, *times])
+    return Table("Seconds by candidates: median (95th percentile)", ["", *(f"{n:,}" for n in counts)], rows)
+
+
+def _ratios(found: dict[str, Any]) -> Table:
+    count = reference(found) or 0
+    header = ["", "a second", "× s-t torch", "× s-t int8", "× own α=0", "arithmetic", "realised", "of peak", "growth"]
+    rows = []
+    for row in found["engines"]:
+        figures, cell = ratios(found, count).get(row["engine"]), _cell(row, count)
+        if figures is None or cell is None:
+            continue
+        keys = ("against torch", "against ONNX int8", "against own α=0", "by arithmetic")
+        times = [f"{figures[key]:.2f}" if key in figures else "–" for key in keys]
+        shares = [f"{figures[key]:.0%}" if key in figures else "–" for key in ("realised", "of the peak")]
+        rows.append([row["engine"], f"{cell['throughput']:,.0f}", *times, *shares, _growth(row, cell)])
+    return Table(f"At {count:,} candidates", header, rows)
+
+
+def _memory(found: dict[str, Any]) -> Table:
+    counts = candidates(found)
+    rows = []
+    for row in found["engines"]:
+        cells = [_cell(row, count) for count in counts]
+        if any(cells):
+            rows.append([row["engine"], *(f"{cell['peak_memory'] / 1e6:,.0f}" if cell else "–" for cell in cells)])
+    return Table("Peak memory of the process in MB, by candidates", ["", *(f"{n:,}" for n in counts)], rows)
+
+
+def _around(found: dict[str, Any]) -> Table:
+    names = {
+        "import cascada": "`import cascada`",
+        "import sentence_transformers": "`import sentence_transformers`",
+        "cascada rank": "`cascada rank`, 100 candidates, from start to end of the process",
+        "CrossEncoder.predict": "the same by sentence-transformers",
+    }
+    rows = [[names[key], f"{seconds:.2f} s"] for key, seconds in found["start"].items()]
+    rows += [
+        [f"{name} and what it requires, on disk", f"{one['bytes'] / 1e6:,.0f} MB"]
+        for name, one in found["installed"].items()
+    ]
+    rows += [["8-bit matrix products, all cores", f"{one['gops']:,.0f} GOPS"] for one in found["int8_peak"].values()]
+    return Table("Beside ranking", ["", ""], rows)
+
+
+def _growth(row: dict[str, Any], cell: dict[str, Any]) -> str:
+    last = row["cells"][-1]
+    return f"{cell['throughput'] / last['throughput']:.2f}" if last is not cell else "–"
+
+
+def candidates(found: dict[str, Any]) -> list[int]:
+    """The numbers of candidates that were measured."""
+    return sorted({cell["candidates"] for row in found["engines"] for cell in row["cells"]})
+
+
+def _cell(row: dict[str, Any], candidates: int) -> dict[str, Any] | None:
+    return next((cell for cell in row["cells"] if cell["candidates"] == candidates), None)
+
+
+def _over(slow: dict[str, Any] | None, fast: dict[str, Any]) -> float | None:
+    return slow["median"] / fast["median"] if slow else None

@@ -1,0 +1,86 @@
+"""Engines are timed in turn, each in its own process; one that fails is a row that says so."""
+
+import json
+
+import pytest
+
+from cascada.bench.engines import FULL_INT8, Engine, chosen
+from cascada.bench.measure import Plan, measure
+from cascada.export.write import export
+
+CRASHES = """
+import os, signal
+
+PARTS = ("numpy",)
+
+def load(folder, max_length, settings):
+    def rank(question, candidates):
+        if len(candidates) > 4:
+            os.kill(os.getpid(), signal.SIGILL)
+    return rank
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory, cascade_folder, words):
+    home = tmp_path_factory.mktemp("bench")
+    export(cascade_folder, home / "int8")
+    (home / "crashes.py").write_text(CRASHES)
+    texts = home / "texts.json"
+    texts.write_text(json.dumps({"question": words[0], "candidates": [" ".join(words[:n]) for n in range(1, 13)]}))
+    engines = [
+        FULL_INT8,
+        *chosen(["int8 α=0.5"]),
+        Engine("crashes", str(home / "crashes"), "int8", ()),
+        Engine("absent", "cascada", "int8", ("no_such_module",)),
+        Engine("untrained", "cascada", "trained", ()),
+        Engine("damaged", "cascada", "damaged", (), {"drop": 0.0}),
+    ]
+    folders = {"int8": home / "int8", "damaged": home}
+    told = []
+    plan = Plan((4, 12), repeats=2, seconds=10, pause=0)
+    rows = measure(engines, folders, plan, texts=texts, max_length=64, tell=told.append)
+    return {row["engine"]: row for row in rows}, told
+
+
+def test_each_number_of_candidates_is_timed_as_often_as_asked(measured):
+    row = measured[0][FULL_INT8.name]
+    assert row["problem"] is None
+    assert [(cell["candidates"], len(cell["seconds"])) for cell in row["cells"]] == [(4, 2), (12, 2)]
+    for cell in row["cells"]:
+        assert min(cell["seconds"]) <= cell["median"] <= cell["p95"] <= max(cell["seconds"])
+        assert cell["throughput"] == pytest.approx(cell["candidates"] / cell["median"])
+        assert cell["peak_memory"] > 10_000_000
+    assert row["versions"]["onnxruntime"]
+
+
+def test_the_cost_of_a_ranking_comes_with_its_time(measured):
+    full, half = (measured[0][name]["cells"][-1] for name in (FULL_INT8.name, "cascada int8 α=0.5"))
+    assert full["flops"] == full["full_flops"] == half["full_flops"]
+    assert half["flops"] < full["flops"]
+
+
+def test_a_crash_keeps_what_was_measured_before_it_and_ends_nobody_else(measured):
+    row = measured[0]["crashes"]
+    assert row["problem"] == "died by SIGILL at 12 candidates"
+    assert [cell["candidates"] for cell in row["cells"]] == [4]
+
+
+@pytest.mark.parametrize(
+    ("engine", "problem"),
+    [
+        ("absent", "not installed: no_such_module"),
+        ("untrained", "needs the trained ranker"),
+        ("damaged", "no cascada.json"),
+    ],
+)
+def test_an_engine_that_cannot_be_measured_says_why(measured, engine, problem):
+    row = measured[0][engine]
+    assert problem in row["problem"]
+    assert row["cells"] == []
+
+
+def test_every_cell_is_told(measured):
+    told = measured[1]
+    assert any(line.startswith("cascada int8 α=0, 12 candidates: 0.") for line in told)
+    assert "crashes, 12 candidates: died by SIGILL at 12 candidates" in told

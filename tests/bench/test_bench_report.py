@@ -1,0 +1,90 @@
+"""Ratios and tables, from figures made by hand."""
+
+import pytest
+
+from cascada.bench.report import heading, ratios, reference, tables
+from cascada.bench.show import draw, markdown
+
+
+def cell(candidates, seconds, **more):
+    times = {"seconds": [seconds], "median": seconds, "p95": seconds, "throughput": candidates / seconds}
+    return {"candidates": candidates, "peak_memory": 500_000_000, **times, **more}
+
+
+def row(engine, *cells, problem=None):
+    return {"engine": engine, "problem": problem, "cells": list(cells)}
+
+
+@pytest.fixture
+def found():
+    full = 400 * 10**9
+    return {
+        "machine": {
+            "cpu": {"model": "A processor", "cores": 2, "instructions": {"avx2": True, "amx_int8": False}},
+            "python": "3.11.1",
+            "versions": {"onnxruntime": "1.31.1"},
+            "load_before": 0.1,
+        },
+        "model": {"source": "12x384", "layers": 12, "hidden": 384, "exits": [4, 12], "max_length": 128},
+        "texts": {"tokens_mean": 44.0},
+        "engines": [
+            row("sentence-transformers torch fp32", cell(400, 4.0), cell(4000, 40.0)),
+            row("sentence-transformers ONNX int8", cell(400, 2.0)),
+            row("FlashRank int8", problem="not installed: flashrank"),
+            row("cascada int8 α=0", cell(400, 1.0, flops=full, full_flops=full)),
+            row("cascada int8 α=0.5", cell(400, 0.5, flops=full * 0.4, full_flops=full), cell(4000, 6.0)),
+        ],
+        "int8_peak": {"all cores": {"gops": 1600.0}},
+        "start": {"import cascada": 0.123, "cascada rank": 1.5},
+        "installed": {"cascada": {"bytes": 200_000_000}},
+    }
+
+
+def test_ratios_are_of_medians_and_stand_beside_the_arithmetic(found):
+    half = ratios(found, 400)["cascada int8 α=0.5"]
+    assert half == {
+        "against torch": 8.0,
+        "against ONNX int8": 4.0,
+        "against own α=0": 2.0,
+        "by arithmetic": 2.5,
+        "realised": 0.8,
+        "of the peak": pytest.approx(160 / 0.5 / 1600),
+    }
+
+
+def test_a_peer_in_8_bits_reaches_a_share_of_the_peak_too(found):
+    told = ratios(found, 400)
+    assert told["sentence-transformers ONNX int8"]["of the peak"] == pytest.approx(400 / 2 / 1600)
+    assert "of the peak" not in told["sentence-transformers torch fp32"]
+    assert "by arithmetic" not in told["cascada int8 α=0"]
+
+
+def test_ratios_are_told_at_400_candidates_or_the_most_there_are(found):
+    assert reference(found) == 400
+    for one in found["engines"]:
+        one["cells"] = one["cells"][1:]
+    assert reference(found) == 4000
+
+
+def test_the_page_has_every_figure_and_every_failure(found):
+    page = markdown(found)
+    assert "| FlashRank int8: not installed: flashrank | – | – |" in page
+    assert "| cascada int8 α=0.5 | 0.500 (0.500) | 6.000 (6.000) |" in page
+    assert "|  | a second | × s-t torch | × s-t int8 | × own α=0 | arithmetic | realised | of peak | growth |" in page
+    assert "| cascada int8 α=0.5 | 800 | 8.00 | 4.00 | 2.00 | 2.50 | 80% | 20% | 1.20 |" in page
+    assert "| `import cascada` | 0.12 s |" in page
+    assert "| cascada and what it requires, on disk | 200 MB |" in page
+    assert "A processor, 2 cores (avx2); Python 3.11.1, onnxruntime 1.31.1" in heading(found)
+
+
+def test_a_run_without_starts_has_no_table_of_them(found):
+    assert len(tables(found)) == 4
+    del found["start"]
+    assert len(tables(found)) == 3
+
+
+def test_the_picture_is_drawn(found, tmp_path):
+    draw(found, tmp_path / "speed.svg")
+    text = (tmp_path / "speed.svg").read_text()
+    assert "cascada int8 α=0.5" in text
+    assert "FlashRank" not in text

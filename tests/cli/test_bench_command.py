@@ -1,0 +1,76 @@
+"""`cascada bench`."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cascada.cli.main import app
+from cascada.errors import CascadaError
+from cascada.export.write import export
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["bench", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory, cascade_folder):
+    """A run on an exported ranker: it needs no torch, and peers have no part in it."""
+    home = tmp_path_factory.mktemp("bench-command")
+    export(cascade_folder, home / "exported")
+    done = run(home / "exported", "--quick", "--engines", "int8", "--json")
+    assert done.exit_code == 0, done.output
+    (home / "results.json").write_text(done.stdout)
+    return home / "results.json", done
+
+
+def test_a_run_measures_rankings_starts_sizes_and_the_peak(measured):
+    found = json.loads(measured[0].read_text())
+    rows = {row["engine"]: row for row in found["engines"]}
+    for drop in ("0", "0.3", "0.5"):
+        assert [cell["candidates"] for cell in rows[f"cascada int8 α={drop}"]["cells"]] == [4, 12]
+    assert rows["sentence-transformers ONNX int8"]["problem"] == "needs the trained ranker"
+    assert found["start"].keys() == {"import cascada", "cascada rank"}
+    assert found["installed"]["cascada"]["distributions"]["numpy"] > 1_000_000
+    assert found["int8_peak"]["all cores"]["gops"] > 0
+    assert found["model"]["exits"] == [2, 4]
+    assert found["machine"]["versions"]["onnxruntime"]
+
+
+def test_a_line_tells_of_each_cell(measured):
+    assert "cascada int8 α=0.3, 12 candidates: 0." in measured[1].stderr
+
+
+def test_results_are_shown_again_without_measuring(measured, tmp_path):
+    done = run("--from", measured[0], "--markdown", "--picture", tmp_path / "speed.png")
+    assert done.exit_code == 0, done.output
+    assert "| cascada int8 α=0.5 |" in done.stdout
+    assert (tmp_path / "speed.png").stat().st_size > 10_000
+    assert "cascada int8 α=0.5" in run("--from", measured[0]).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--shape", "big"], "--shape big: expected layers and width, such as 12x384."),
+        (["--shape", "2x25"], "the width must be a multiple of 12"),
+        (["folder", "--shape", "2x24"], "Give a model or --shape, not both."),
+        (["no-such-folder"], "There is no folder no-such-folder."),
+        (["--quick", "--engines", "turbo"], "--engines turbo: there are sentence-transformers torch fp32,"),
+        (["--quick", "--candidates", "0,4"], "--candidates 0,4: expected numbers from 1."),
+        (["--quick", "--candidates", "ten"], "--candidates ten: expected whole numbers"),
+        (["--from", "no-such-file.json"], "no-such-file.json cannot be read as results"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments, sentence):
+    problem = run(*arguments).exception
+    assert isinstance(problem, CascadaError)
+    assert sentence in str(problem)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    (tmp_path / "other.json").write_text('{"MAP": 1}')
+    problem = run("--from", tmp_path / "other.json").exception
+    assert isinstance(problem, CascadaError)
+    assert "no results of `cascada bench --json`" in str(problem)

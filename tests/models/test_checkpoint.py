@@ -55,7 +55,7 @@ def test_the_folder_holds_the_files_that_are_promised(tmp_path, model, encoder_f
     assert {path.name for path in tmp_path.iterdir()} == names
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == "# Card\nÉté\n"
     assert (tmp_path / "tokenizer.json").read_bytes() == (encoder_folder / "tokenizer.json").read_bytes()
-    shape = {"format": 1, "exits": [1, 3], "head": "mean", "dropout": 0.2, "max_length": 48}
+    shape = {"format": 1, "exits": [1, 3], "head": "mean", "dropout": 0.2, "max_length": 48, "head_width": None}
     assert json.loads((tmp_path / "cascada.json").read_text()) == shape
 
 

@@ -8,9 +8,11 @@ import torch
 
 from cascada.errors import CascadaError
 from cascada.models import checkpoint
-from cascada.models.compare_aggregate import CompareAggregate, CompareAggregateShape
+from cascada.models.compare_aggregate.aggregation import Aggregation, aggregate, filters_of
 from cascada.models.compare_aggregate.folder import at_level, load, save
 from cascada.models.compare_aggregate.layers import attention
+from cascada.models.compare_aggregate.network import CompareAggregate
+from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.models.level_heads import score_of
 from cascada.models.levels import SCHEMES
 from cascada.text.vocabulary import Vocabulary
@@ -79,7 +81,7 @@ def slow_features(model, question, text, level):
 def test_features_are_those_of_the_equations_whatever_stands_beside_them(k_max, level):
     model = network(k_max=k_max)
     with torch.inference_mode():
-        found = model._features(QUESTIONS, TEXTS, (level,))[level].numpy()
+        found = model.features(QUESTIONS, TEXTS, (level,))[level].numpy()
     for row, (question, text) in enumerate(zip(QUESTIONS.tolist(), TEXTS.tolist(), strict=True)):
         words = [word for word in question if word], [word for word in text if word]
         np.testing.assert_allclose(found[row], slow_features(model, *words, level), atol=1e-5)
@@ -88,8 +90,8 @@ def test_features_are_those_of_the_equations_whatever_stands_beside_them(k_max, 
 def test_padding_changes_nothing():
     model = network(k_max=(2, 3))
     wider = [torch.nn.functional.pad(table, (0, 7)) for table in (QUESTIONS, TEXTS)]
-    for level, output in model.compare(QUESTIONS, TEXTS).items():
-        torch.testing.assert_close(output, model.compare(*wider)[level])
+    for level, output in model(QUESTIONS, TEXTS).items():
+        torch.testing.assert_close(output, model(*wider)[level])
 
 
 def test_padding_gets_no_gradient():
@@ -100,16 +102,16 @@ def test_padding_gets_no_gradient():
 
 
 def test_many_pairs_are_computed_in_parts_and_come_out_in_their_order(monkeypatch):
-    monkeypatch.setattr("cascada.models.compare_aggregate.network.WORD_BUDGET", 8)
     model = network("PRI(list)")
-    whole = model.compare(QUESTIONS, TEXTS)
+    whole = model(QUESTIONS, TEXTS)
+    monkeypatch.setattr("cascada.models.compare_aggregate.network.WORD_BUDGET", 8)
     for level, output in model(QUESTIONS, TEXTS).items():
         torch.testing.assert_close(output, whole[level])
 
 
 def test_the_main_level_ranks():
     model = network("MTL", main="pair")
-    assert torch.equal(model.score(QUESTIONS, TEXTS), score_of(model.compare(QUESTIONS, TEXTS)["pair"]))
+    torch.testing.assert_close(model.score(QUESTIONS, TEXTS), score_of(model(QUESTIONS, TEXTS)["pair"]))
 
 
 def test_k_max_keeps_the_largest_weights_and_they_sum_to_one():
@@ -130,23 +132,34 @@ def test_fixed_vectors_are_not_learned_and_tuned_ones_are():
         assert torch.equal(model.embedding.weight, vectors)
 
 
-def test_the_forward_pass_can_be_exported():
-    """As one graph for texts of any number and length."""
-    model = network("PRI(list)", k_max=(2, 3))
+def plain_aggregation(states, mask, level):
+    """Equation 5 as torch has it: convolutions over padded texts."""
+    found = []
+    for layer in level.convolutions:
+        width = layer.kernel_size[0]
+        words = (states * mask[..., None]).transpose(1, 2)
+        values = layer(torch.nn.functional.pad(words, ((width - 1) // 2, width // 2)))
+        found.append(values.masked_fill(~mask[:, None], -torch.inf).amax(-1).relu())
+    return torch.cat(found, -1)
 
-    class Scores(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = model
 
-        def forward(self, question, text):
-            return self.model.score(question, text)
-
-    pairs, n, m = (torch.export.Dim(name, min=2, max=512) for name in ("pairs", "n", "m"))
-    shapes = {"question": {0: pairs, 1: n}, "text": {0: pairs, 1: m}}
-    exported = torch.export.export(Scores(), (QUESTIONS, TEXTS), dynamic_shapes=shapes).module()
-    other = ids([5, 2]), ids([7, 4], seed=2)
-    torch.testing.assert_close(exported(*other), model.score(*other))
+def test_aggregation_has_the_values_and_the_gradients_of_padded_convolutions():
+    torch.manual_seed(1)
+    levels = [Aggregation(5, 3, (1, 2, 5)).double() for _ in range(2)]
+    mask = TEXTS != 0
+    states = torch.randn(*mask.shape, 5, dtype=torch.float64, requires_grad=True)
+    widths = [found.chunk(2, -1) for found in aggregate(states, mask, filters_of(levels))]
+    found = torch.cat([width[level] for level in range(2) for width in widths], -1)
+    plain = torch.cat([plain_aggregation(states, mask, level) for level in levels], -1)
+    torch.testing.assert_close(found, plain)
+    leaves = [states, *(weight for level in levels for weight in level.parameters())]
+    direction = torch.randn_like(plain)
+    for own, expected in zip(
+        torch.autograd.grad((found * direction).sum(), leaves),
+        torch.autograd.grad((plain * direction).sum(), leaves),
+        strict=True,
+    ):
+        torch.testing.assert_close(own, expected)
 
 
 # Its folder
@@ -171,7 +184,7 @@ def test_a_network_comes_back_to_the_bit_with_its_vocabulary(folder):
 def test_one_model_can_be_read_at_each_of_its_levels(folder, tmp_path):
     at_level(folder, "point", tmp_path / "at-point")
     model, _ = load(tmp_path / "at-point")
-    expected = score_of(network().compare(QUESTIONS, TEXTS)["point"])
+    expected = score_of(network()(QUESTIONS, TEXTS)["point"])
     torch.testing.assert_close(model.score(QUESTIONS, TEXTS), expected)
     with pytest.raises(CascadaError, match="The main level is word, but the levels are"):
         at_level(folder, "word", tmp_path / "other")

@@ -80,7 +80,8 @@ def begin(
     trained = (folder / SHAPE_FILE).exists()
     base = new_encoder(folder, layers=layers) if trained else load_encoder(encoder, layers=layers)
     places = default_exits(base.depth) if exits == "default" else tuple(exits or (base.depth,))
-    model = StagedRanker(base, Shape(places, head, dropout, max_length))
+    width = read_shape(folder).get("head_width") if trained and read_shape(folder).get("head") == head else None
+    model = StagedRanker(base, Shape(places, head, dropout, max_length, width))
     if trained:
         take_over(load(folder), model)
     return model
@@ -88,7 +89,8 @@ def begin(
 
 def take_over(before: StagedRanker, model: StagedRanker) -> None:
     """Copy what two rankers have in common: layers, and heads of the same kind on the same exits."""
-    same_head = before.shape.head == model.shape.head
+    kinds = [(ranker.shape.head, ranker.shape.head_width) for ranker in (before, model)]
+    same_head = kinds[0] == kinds[1]
     known = model.state_dict().keys()
     weights = before.state_dict()
     common = [name for name in known & weights.keys() if same_head or name.startswith("encoder.")]

@@ -133,6 +133,11 @@ def new_encoder(folder: Path, *, layers: int | None = None) -> StagedEncoder:
     return StagedEncoder(AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False))
 
 
+def encoder_depth(name: str | Path) -> int:
+    """How many layers an encoder has, without loading it."""
+    return int(_config(name).num_hidden_layers)
+
+
 def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
     """Weights that the file lacks would be random numbers, without a word."""
     for weight, found, expected in sorted(report["mismatched_keys"]):

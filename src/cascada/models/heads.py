@@ -11,7 +11,8 @@ from torch import Tensor, nn
 class FirstTokenHead(nn.Module):
     """TANDA's: W·tanh(x) + B of the first token's state x."""
 
-    def __init__(self, hidden: int, dropout: float) -> None:
+    def __init__(self, hidden: int, dropout: float, width: int | None = None) -> None:
+        """It has no layer that could have a `width`."""
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.out = nn.Linear(hidden, 2)
@@ -23,11 +24,14 @@ class FirstTokenHead(nn.Module):
 class MeanHead(nn.Module):
     """The cascade's: mean over the real tokens, three dense layers with tanh, two logits."""
 
-    def __init__(self, hidden: int, dropout: float) -> None:
+    def __init__(self, hidden: int, dropout: float, width: int | None = None) -> None:
+        """The dense layers are as wide as the encoder's states if `width` is not given."""
         super().__init__()
-        dense = [part for _ in range(3) for part in (nn.Linear(hidden, hidden), nn.Tanh(), nn.Dropout(dropout))]
+        width = width or hidden
+        layers = [nn.Linear(size, width) for size in (hidden, width, width)]
+        dense = [part for layer in layers for part in (layer, nn.Tanh(), nn.Dropout(dropout))]
         self.dense = nn.Sequential(nn.Dropout(dropout), *dense)
-        self.out = nn.Linear(hidden, 2)
+        self.out = nn.Linear(width, 2)
         # torch's own start halves a signal in each layer; orthogonal weights keep it. What that is worth stands in
         # docs/monolithic.md: after half an epoch one is still guessing, the other ranks.
         for layer in (*self.dense, self.out):
@@ -45,4 +49,4 @@ def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
     return (states * weights).sum(1) / weights.sum(1)
 
 
-HEADS: dict[str, Callable[[int, float], nn.Module]] = {"first": FirstTokenHead, "mean": MeanHead}
+HEADS: dict[str, Callable[[int, float, int | None], nn.Module]] = {"first": FirstTokenHead, "mean": MeanHead}

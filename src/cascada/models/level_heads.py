@@ -23,18 +23,20 @@ class LevelHeads(nn.Module):
 
     def forward(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Each level's own feature (pairs, width) to its output: (pairs, 2) logits at point level, else (pairs, 1)."""
-        return {level: self.predict[level](feature) for level, feature in self._integrated(own).items()}
+        return {level: self.predict[level](feature) for level, feature in integrated(self.levels, own).items()}
 
     def only(self, level: str, own: Mapping[str, Tensor]) -> Tensor:
         """One level's output; of the others only the features that it reads are needed."""
-        return self.predict[level](self._integrated(own)[level])  # type: ignore[no-any-return]
+        return self.predict[level](integrated(self.levels, own)[level])  # type: ignore[no-any-return]
 
-    def _integrated(self, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        features: dict[str, Tensor] = {}
-        for level in (level for level in self.levels if level in own):
-            before = [features[name] for name in self.levels[level]]
-            features[level] = torch.cat([*before, own[level]], -1)  # (pairs, width · levels seen)
-        return features
+
+def integrated(levels: Levels, own: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The features that each level's prediction sees: those of the levels it reads, then its own."""
+    features: dict[str, Tensor] = {}
+    for level in (level for level in levels if level in own):
+        before = [features[name] for name in levels[level]]
+        features[level] = torch.cat([*before, own[level]], -1)  # (pairs, width · levels seen)
+    return features
 
 
 def perceptron(width: int, hidden: int, level: str, dropout: float) -> nn.Module:

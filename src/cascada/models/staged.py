@@ -21,6 +21,8 @@ class Shape:
     head: str = "mean"
     dropout: float = 0.1
     max_length: int = 256
+    head_width: int | None = None
+    """Of the dense layers of a head; the encoder's own if not given."""
 
     def __post_init__(self) -> None:
         if not self.exits or any(layer <= before for before, layer in zip((0, *self.exits), self.exits, strict=False)):
@@ -45,7 +47,10 @@ class StagedRanker(nn.Module):
         self.encoder = encoder
         self.shape = shape
         self.heads = nn.ModuleDict(
-            {str(layer): HEADS[shape.head](encoder.hidden_size, shape.dropout) for layer in shape.exits}
+            {
+                str(layer): HEADS[shape.head](encoder.hidden_size, shape.dropout, shape.head_width)
+                for layer in shape.exits
+            }
         )
 
     @property

@@ -14,6 +14,8 @@ class CompareArithmetic:
     """Ranking by the main level: a multiplication and an addition as two operations, what is linear left out."""
 
     shape: CompareAggregateShape
+    looked_up: bool = False
+    """Whether words' encodings are looked up in a table rather than computed."""
 
     def pair(self, words: Ints) -> Ints:
         """Operations for pairs with so many words, question and sentence together.
@@ -23,7 +25,7 @@ class CompareArithmetic:
         """
         shape = self.shape
         levels = len(needed(shape.levels, str(shape.main)))
-        encoding = 2 * 2 * shape.embedding * shape.hidden
+        encoding = 0 if self.looked_up else 2 * 2 * shape.embedding * shape.hidden
         convolutions = levels * 2 * shape.hidden * shape.channels * sum(shape.widths)
         attention = 3 * 2 * shape.hidden * words * words // 4
         return words * (encoding + convolutions) + attention + self._head()

@@ -10,9 +10,7 @@ from cascada.models.compare_aggregate.network import CompareAggregate
 from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.models.folder import read_weights, saving, write_weights
 from cascada.ranking.folder import COMPARE_AGGREGATE, SHAPE_FILE, read_shape
-from cascada.text.vocabulary import Vocabulary
-
-WORDS_FILE = "words.txt"
+from cascada.text.vocabulary import WORDS_FILE, Vocabulary
 
 
 def save(model: CompareAggregate, vocabulary: Vocabulary, folder: Path, *, card: str) -> None:
@@ -25,6 +23,8 @@ def save(model: CompareAggregate, vocabulary: Vocabulary, folder: Path, *, card:
 def load(folder: Path) -> tuple[CompareAggregate, Vocabulary]:
     """What `save` wrote, ready to score."""
     about = {name: value for name, value in read_shape(folder).items() if name not in ("kind", "exits")}
+    if "engine" in about:
+        raise CascadaError(f"{folder} is an exported ranker, for ranking only; read the one it was made of.")
     try:
         shape = CompareAggregateShape(**about)
         vocabulary = Vocabulary.load(folder / WORDS_FILE)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
@@ -48,22 +46,3 @@ def attention(scores: Tensor, mask: Tensor, most: int | None) -> Tensor:
         padded = pad(scores, (0, most), value=-torch.inf)  # so that there are always that many
         scores = scores.masked_fill(scores < padded.topk(most).values[..., -1:], -torch.inf)
     return scores.softmax(-1)
-
-
-class Aggregation(nn.Module):
-    """A convolution of each width over the compared words, the largest value of each channel (equation 5)."""
-
-    def __init__(self, hidden: int, channels: int, widths: Sequence[int]) -> None:
-        super().__init__()
-        self.widths = tuple(widths)
-        self.convolutions = nn.ModuleList([nn.Conv1d(hidden, channels, width) for width in widths])
-
-    def forward(self, compared: Tensor, mask: Tensor) -> Tensor:
-        """(pairs, words, hidden) to (pairs, channels · widths); padding is zero before and not looked at after."""
-        words = (compared * mask.unsqueeze(-1)).transpose(1, 2)  # (pairs, hidden, words)
-        found = []
-        for width, layer in zip(self.widths, self.convolutions, strict=True):
-            before = (width - 1) // 2
-            values = layer(pad(words, (before, width - 1 - before)))  # (pairs, channels, words), however few words
-            found.append(values.masked_fill(~mask.unsqueeze(1), -torch.inf).amax(-1))
-        return torch.relu(torch.cat(found, -1))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
-from cascada.models.compare_aggregate.layers import Aggregation, GatedEncoding, co_attention
+from cascada.models.compare_aggregate.aggregation import Aggregation, Filter, aggregate, by_level, filters_of
+from cascada.models.compare_aggregate.layers import GatedEncoding, co_attention
 from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.models.level_heads import LevelHeads, score_of
 from cascada.models.levels import needed
@@ -38,35 +42,42 @@ class CompareAggregate(nn.Module):
         self.embedding.weight.requires_grad_(tuned)
 
     def forward(self, question: Tensor, text: Tensor) -> dict[str, Tensor]:
-        """`compare` for pairs of any length, a few of like length at a time; ids are (pairs, n) and (pairs, m)."""
-        lengths = (text != PAD).sum(1).cpu().numpy()
-        parts = [torch.from_numpy(rows).to(text.device) for rows in shortest_first(lengths, WORD_BUDGET)]
-        outputs = [self.compare(_cropped(question[rows]), _cropped(text[rows])) for rows in parts]
-        back = torch.cat(parts).argsort()
-        return {level: torch.cat([output[level] for output in outputs])[back] for level in self.shape.levels}
-
-    def compare(self, question: Tensor, text: Tensor) -> dict[str, Tensor]:
-        """Each level's output, (pairs, 2) or (pairs, 1), of ids (pairs, n) and (pairs, m); tensor operations only."""
-        return self.heads(self._features(question, text, tuple(self.shape.levels)))  # type: ignore[no-any-return]
+        """Each level's output, (pairs, 2) or (pairs, 1), of ids (pairs, n) and (pairs, m)."""
+        return self.heads(self.features(question, text, tuple(self.shape.levels)))  # type: ignore[no-any-return]
 
     def score(self, question: Tensor, text: Tensor) -> Tensor:
         """(pairs,) scores of the level that ranks; levels that it does not read are not computed."""
         main = str(self.shape.main)
-        return score_of(self.heads.only(main, self._features(question, text, needed(self.shape.levels, main))))
+        return score_of(self.heads.only(main, self.features(question, text, needed(self.shape.levels, main))))
 
-    def _features(self, question: Tensor, text: Tensor, levels: tuple[str, ...]) -> dict[str, Tensor]:
-        """r = [r_q ; r_a] of some levels, (pairs, feature) each."""
+    def features(self, question: Tensor, text: Tensor, levels: tuple[str, ...]) -> dict[str, Tensor]:
+        """r = [r_q ; r_a] of some levels, (pairs, feature) each; a few pairs of like length are computed at a time."""
         asked, answered = question != PAD, text != PAD
-        first = self.dropout(self.encode(self.embedding(question)))  # (pairs, n, hidden)
-        second = self.dropout(self.encode(self.embedding(text)))  # (pairs, m, hidden)
-        aligned_first, aligned_second = co_attention(first, second, asked, answered, self.shape.k_max)
-        compared = (aligned_first * first, asked), (aligned_second * second, answered)  # equation 4
-        return {
-            level: self.dropout(torch.cat([self.aggregate[level](words, mask) for words, mask in compared], -1))
-            for level in levels
-        }
+        words, places = torch.unique(torch.cat((question, text), 1), return_inverse=True)
+        encoded = self.encode(self.embedding(words))  # each word once, however often it stands there
+        first, second = places.split((question.shape[1], text.shape[1]), 1)
+        filters = filters_of([self.aggregate[level] for level in levels])  # type: ignore[misc]
+        parts = [torch.from_numpy(rows) for rows in shortest_first(answered.sum(1).cpu().numpy(), WORD_BUDGET)]
+        found = []
+        for rows in (part.to(text.device) for part in parts):
+            sides = _cropped(first[rows], asked[rows]), _cropped(second[rows], answered[rows])
+            found.append(torch.stack(self._aggregated(encoded, *sides, filters)))  # (2, widths, rows, all channels)
+        back = torch.cat(parts).argsort().to(text.device)
+        return {level: self.dropout(own) for level, own in by_level(torch.cat(found, 2)[:, :, back], levels)}
+
+    def _aggregated(self, encoded: Tensor, asked: Words, answered: Words, filters: Sequence[Filter]) -> list[Tensor]:
+        """Of each side (widths, pairs, channels of all levels)."""
+        first, second = (self.dropout(embedding(places, encoded)) for places, _ in (asked, answered))
+        aligned_first, aligned_second = co_attention(first, second, asked[1], answered[1], self.shape.k_max)
+        compared = (aligned_first * first, asked[1]), (aligned_second * second, answered[1])  # equation 4
+        return [torch.stack(aggregate(states, mask, filters)) for states, mask in compared]
 
 
-def _cropped(ids: Tensor) -> Tensor:
+Words = tuple[Tensor, Tensor]
+"""(pairs, words) places among the words that were encoded, and where there are any."""
+
+
+def _cropped(places: Tensor, mask: Tensor) -> Words:
     """Without the columns that are padding in every row."""
-    return ids[:, : int((ids != PAD).sum(1).max())]
+    longest = int(mask.sum(1).max())
+    return places[:, :longest], mask[:, :longest]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from cascada.models.compare_aggregate import CompareAggregate
 from cascada.models.compare_aggregate.arithmetic import CompareArithmetic
 from cascada.models.compare_aggregate.folder import load
+from cascada.models.compare_aggregate.network import CompareAggregate
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.ranker import Ranker

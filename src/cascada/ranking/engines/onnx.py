@@ -17,7 +17,7 @@ from cascada.host import survives
 from cascada.ranking.batches import shortest_first
 from cascada.ranking.cost import Arithmetic
 from cascada.ranking.engines.sigmoid import sigmoid
-from cascada.ranking.exported import Exported, read_exported, stage_file
+from cascada.ranking.exported import Exported, graph_file, read_exported, stage_name
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer
@@ -124,22 +124,28 @@ class OnnxModel:
         self.about: Exported = read_exported(folder)
         self.workers = Workers(threads)
         self.tokenizer = PairTokenizer.load(folder, max_length=self.about.max_length, pad_id=self.about.pad_id)
-        self.arithmetic = Arithmetic(self.about.hidden, self.about.feed_forward, self.about.head)
+        about = self.about
+        self.arithmetic = Arithmetic(about.hidden, about.feed_forward, about.head, about.head_width)
 
     def session(self, exit: int) -> onnxruntime.InferenceSession:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # the workers are the threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        path = self.folder / stage_file(exit, safe=self.about.precision == "int8" and not survives("onnxruntime int8"))
-        try:
-            return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # the runtime's errors have no common ground but this
-            raise CascadaError(f"{path} cannot be run: {first_line(error)}") from error
+        return session_of(self.folder, stage_name(exit), self.about.precision)
 
     def stages(self) -> list[OnnxStage]:
         exits = self.about.exits
         return [OnnxStage(self, first=first, exit=exit) for first, exit in zip((0, *exits), exits, strict=False)]
+
+
+def session_of(folder: Path, name: str, precision: str) -> onnxruntime.InferenceSession:
+    """A graph by its name, ready to be run; where 8-bit products crash, its safe twin."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # the workers are the threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    path = folder / graph_file(name, safe=precision == "int8" and not survives("onnxruntime int8"))
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the runtime's errors have no common ground but this
+        raise CascadaError(f"{path} cannot be run: {first_line(error)}") from error
 
 
 def onnx_ranker(folder: Path, *, threads: int) -> Ranker:

@@ -43,7 +43,8 @@ class TorchStage:
         self.exit = exit
         self.layers = exit - first
         self._last = last
-        self._arithmetic = Arithmetic(model.encoder.hidden_size, model.encoder.feed_forward_size, model.shape.head)
+        encoder, shape = model.encoder, model.shape
+        self._arithmetic = Arithmetic(encoder.hidden_size, encoder.feed_forward_size, shape.head, shape.head_width)
 
     def score(self, pairs: Pairs, state: TorchState | None, deadline: Deadline) -> Scored:
         encoded = state.encoded if state else self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)

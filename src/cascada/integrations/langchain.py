@@ -1,0 +1,48 @@
+"""LangChain: a document compressor.
+
+>>> from cascada import Ranker
+>>> from langchain_core.documents import Document
+>>> compressor = CascadaCompressor(ranker=Ranker.load("bm25"), top_n=1)
+>>> found = compressor.compress_documents([Document("It rained."), Document("By Shakespeare.")], "shakespeare's plays")
+>>> found[0].page_content
+'By Shakespeare.'
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import ConfigDict
+
+from cascada.integrations.ranks import Ranks, falling
+
+
+class CascadaCompressor(BaseDocumentCompressor):
+    """Puts the documents in order and keeps the best `top_n`, or all of them.
+
+    Documents keep their metadata; beside it stands the `relevance_score`, where LangChain's other rerankers have it.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    ranker: Ranks
+    top_n: int | None = None
+    drop: Any = None
+    keep: Sequence[int] | None = None
+    deadline_ms: float | None = None
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
+        if not documents:
+            return []
+        texts = [document.page_content for document in documents]
+        cut = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
+        ranking = self.ranker.rank(query, texts, top=self.top_n, **cut)
+        return [_scored(documents[item.index], score) for item, score in zip(ranking, falling(ranking), strict=True)]
+
+
+def _scored(document: Document, score: float) -> Document:
+    """A copy: the retriever's own documents stay as they are."""
+    return document.model_copy(update={"metadata": {**document.metadata, "relevance_score": score}})

@@ -1,0 +1,48 @@
+"""LlamaIndex's node postprocessor."""
+
+import asyncio
+
+import pytest
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+
+from cascada import Ranker
+from cascada.integrations.llama_index import CascadaRerank
+
+
+@pytest.fixture
+def nodes(texts):
+    return [NodeWithScore(node=TextNode(text=text, metadata={"page": i}), score=0.1) for i, text in enumerate(texts)]
+
+
+def test_nodes_come_in_order_with_the_rankers_scores(cascade, question, nodes, texts):
+    found = CascadaRerank(ranker=cascade, top_n=3).postprocess_nodes(nodes, query_str=question)
+    alone = cascade.rank(question, texts, top=3)
+    assert [(one.metadata["page"], one.score) for one in found] == [(item.index, item.score) for item in alone]
+    assert [one.node is nodes[item.index].node for one, item in zip(found, alone, strict=True)] == [True] * 3
+    assert {node.score for node in nodes} == {0.1}
+
+
+def test_it_can_be_awaited_and_drops(cascade, question, nodes, dropped):
+    rerank = CascadaRerank(ranker=cascade, drop=0.5)
+    found = asyncio.run(rerank.apostprocess_nodes(nodes, QueryBundle(question)))
+    assert [one.metadata["page"] for one in found] == dropped
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+def test_metadata_is_read_only_when_it_is_asked_for():
+    nodes = [
+        NodeWithScore(node=TextNode(text="Rain.")),
+        NodeWithScore(node=TextNode(text="Sun.", metadata={"of": "hamlet"})),
+    ]
+    first = {}
+    for mode in (MetadataMode.NONE, MetadataMode.EMBED):
+        rerank = CascadaRerank(ranker=Ranker.load("bm25"), metadata_mode=mode)
+        first[mode] = rerank.postprocess_nodes(nodes, query_str="hamlet")[0].text
+    assert first == {MetadataMode.NONE: "Rain.", MetadataMode.EMBED: "Sun."}
+
+
+def test_without_a_question_or_without_nodes(cascade, nodes):
+    rerank = CascadaRerank(ranker=cascade)
+    assert rerank.postprocess_nodes([], query_str="q") == []
+    with pytest.raises(ValueError, match="There is no question"):
+        rerank.postprocess_nodes(nodes)

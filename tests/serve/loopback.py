@@ -51,6 +51,18 @@ def as_json(content):
     return {"content": content, "headers": {"content-type": "application/json"}}
 
 
+def told(path, refused):
+    """The sentence, found where the dialect has it."""
+    body = refused.json()
+    if path == "/rerank":
+        assert set(body) == {"error", "error_type"}
+        return body["error"]
+    if path.endswith("rerank"):
+        assert body["message"] == body["detail"]
+        return body["message"]
+    return body["error"]["message"]
+
+
 def without_seconds(ranking):
     found = json.loads(json.dumps(ranking))
     return found | {"stages": [{k: v for k, v in stage.items() if k != "seconds"} for stage in found["stages"]]}

@@ -1,6 +1,8 @@
 """The client: rankings of a server as if they were made here."""
 
 import asyncio
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from gated_stage import gated
@@ -15,13 +17,13 @@ DOCUMENTS = [{"text": "It rained.", "id": 1}, "Shakespeare wrote Hamlet."]
 
 @pytest.fixture(scope="module")
 def locked():
-    with serving(Ranker.load(), Settings(keys=Keys.of("key"))) as http:
+    with serving(Ranker.load("bm25"), Settings(keys=Keys.of("key"))) as http:
         yield str(http.base_url)
 
 
 def test_a_ranking_is_the_rankers_own(locked):
     with Client(locked, key="key") as client:
-        assert client.rank("who wrote hamlet?", DOCUMENTS) == Ranker.load().rank("who wrote hamlet?", DOCUMENTS)
+        assert client.rank("who wrote hamlet?", DOCUMENTS) == Ranker.load("bm25").rank("who wrote hamlet?", DOCUMENTS)
 
 
 def test_a_ranking_can_be_awaited(locked):
@@ -29,7 +31,7 @@ def test_a_ranking_can_be_awaited(locked):
         async with AsyncClient(locked, key="key") as client:
             return await asyncio.gather(*(client.rank("hamlet", DOCUMENTS, top=1) for _ in range(5)))
 
-    assert asyncio.run(ask()) == [Ranker.load().rank("hamlet", DOCUMENTS, top=1)] * 5
+    assert asyncio.run(ask()) == [Ranker.load("bm25").rank("hamlet", DOCUMENTS, top=1)] * 5
 
 
 def test_drops_and_deadlines_are_handed_on():
@@ -62,6 +64,25 @@ def test_a_busy_server_says_how_long_to_wait():
         first, refused = asyncio.run(two())
     assert first.complete
     assert (refused.status, refused.retry_after >= 1) == (429, True)
+
+
+@pytest.mark.parametrize("content", [b"<p>Welcome</p>", b"[]", b'{"results": []}'])
+def test_a_server_that_is_another_is_told_in_a_sentence(content):
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{other.server_port}"
+        with Client(url) as client, pytest.raises(ServerError, match="is not a Cascada server"):
+            client.rank("q", ["a"])
 
 
 def test_a_server_that_is_not_there_is_told_in_a_sentence():

@@ -27,13 +27,13 @@ MESSAGES = {
 def narrow():
     """A server with small limits."""
     limits = Settings(max_body=2000, max_documents=3, max_document=50, max_question=20)
-    with serving(Ranker.load(), limits) as http:
+    with serving(Ranker.load("bm25"), limits) as http:
         yield http
 
 
 @pytest.fixture(scope="module")
 def locked():
-    with serving(Ranker.load(), Settings(keys=Keys.of("first", "sécond"))) as http:
+    with serving(Ranker.load("bm25"), Settings(keys=Keys.of("first", "sécond"))) as http:
         yield http
 
 
@@ -117,7 +117,7 @@ def test_pages_elsewhere_may_not_call_unless_their_origin_is_named(bm25):
     asked = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
     assert "access-control-allow-origin" not in bm25.get("/health", headers=origin).headers
     assert bm25.options("/v1/rank", headers=origin | asked).status_code == 405
-    with serving(Ranker.load(), Settings(cors=("https://example.org",))) as http:
+    with serving(Ranker.load("bm25"), Settings(cors=("https://example.org",))) as http:
         assert http.options("/v1/rank", headers=origin | asked).status_code == 200
         assert http.options("/v1/rank", headers=asked | {"origin": "https://other.org"}).status_code == 400
 

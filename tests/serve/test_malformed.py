@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loopback import as_json
+from loopback import as_json, told
 
 PATHS = ["/v1/rank", "/v1/rerank", "/v2/rerank", "/rerank", "/v1/ask"]
 
@@ -39,18 +39,6 @@ WRONG = [
     ("deadline_ms", "soon"),
     ("deadline_ms", 0),
 ]
-
-
-def told(path, refused):
-    """The sentence, found where the dialect has it."""
-    body = refused.json()
-    if path == "/rerank":
-        assert set(body) == {"error", "error_type"}
-        return body["error"]
-    if path.endswith("rerank"):
-        assert body["message"] == body["detail"]
-        return body["message"]
-    return body["error"]["message"]
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -22,7 +22,9 @@ def python(code, *arguments):
 
 
 def test_ranking_and_the_command_line_need_nothing_of_the_server():
-    done = python("import cascada.cli.main; from cascada import Ranker; print(len(Ranker.load().rank('a', ['a'])))")
+    done = python(
+        "import cascada.cli.main; from cascada import Ranker; print(len(Ranker.load('bm25').rank('a', ['a'])))"
+    )
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 

@@ -13,6 +13,7 @@ from loopback import PATIENCE, metric, serving, wait_until
 
 from cascada.client import AsyncClient
 from cascada.serve import Settings
+from cascada.serve.metrics import Metrics
 
 
 @pytest.fixture
@@ -133,6 +134,23 @@ def test_a_deadline_counts_the_wait_in_the_queue(pool):
         assert metric(http, "cascada_incomplete_total") == 1
 
 
+def test_who_is_late_anyway_is_computed_together(pool):
+    """Alone, each would make the others later still."""
+    ranker, (first, second) = gated(2)
+    with serving(ranker) as http:
+        first.close()
+        running = [pool.submit(post, http, "before")]
+        assert first.entered.wait(PATIENCE)
+        for number, wait in enumerate((1, 20, 5)):
+            running.append(pool.submit(post, http, f"{number}", deadline_ms=wait))
+            wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
+        time.sleep(0.05)
+        first.gate.set()
+        assert [one.result().json()["complete"] for one in running] == [True, False, False, False]
+    assert first.seen[-2:] == [("before",), ("0", "1", "2")]
+    assert second.seen[-1] == ("before",)
+
+
 def test_the_server_can_have_a_deadline_for_everyone():
     ranker, _ = gated(2)
     with serving(ranker, Settings(deadline_ms=0.0001)) as http:
@@ -182,6 +200,24 @@ def test_a_fault_in_one_request_does_not_touch_those_beside_it(pool):
         stage.gate.set()
         assert [one.result().status_code for one in running] == [200, 200, 500, 200]
         assert running[2].result().json()["error"]["type"] == "failed"
+        assert running[2].result().headers["x-request-id"]
+
+
+def test_what_goes_wrong_in_the_ranker_is_no_mistake_of_the_users():
+    with serving(gated()[0]) as http:
+        refused = post(http, "damaged")
+        assert post(http, "after").status_code == 200
+    assert (refused.status_code, refused.json()["error"]["type"]) == (500, "failed")
+    assert "secret" not in refused.text
+
+
+def test_a_batch_that_fails_in_an_unforeseen_way_does_not_stop_the_next(monkeypatch):
+    ranker, _ = gated()
+    with serving(ranker) as http:
+        with monkeypatch.context() as broken:
+            broken.setattr(Metrics, "ranked", lambda self, rankings: 1 / 0)
+            assert post(http, "answered").status_code == 200
+        assert post(http, "after").status_code == 200
 
 
 def test_a_body_that_does_not_come_is_given_up_on():

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from cascada.ranking import Ranker, Ranking
 from cascada.serve.jobs import Job, Patience
+from cascada.serve.logs import LOG
 from cascada.serve.metrics import Metrics
 
 Found = TypeVar("Found")
@@ -43,13 +44,19 @@ class Batcher:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Until cancelled. Whatever goes wrong with a batch, the next one is taken: nobody may wait for ever."""
         while True:
             await self._arrived.wait()
-            if batch := self._take():
-                await self._settle(batch)
-            else:
+            batch = self._take()
+            if not batch:
                 self._arrived.clear()
+                continue
+            try:
+                await self._settle(batch)
+            except Exception as error:
+                LOG.exception("a batch failed")
+                for job in batch:
+                    _fail(job, error)
 
     def close(self) -> None:
         self._thread.shutdown()
@@ -81,10 +88,10 @@ class Batcher:
             for job in batch:
                 await self._settle([job])
             return
-        self.metrics.ranked(rankings)
         for job, ranking in zip(batch, rankings, strict=True):
             if job.waiting:
                 job.answer.set_result(ranking)
+        self.metrics.ranked(rankings)
 
     def _rank(self, batch: list[Job]) -> list[Ranking]:
         first = batch[0]
@@ -92,6 +99,12 @@ class Batcher:
         return self.ranker.rank_together(groups, drop=first.drop, keep=first.keep, deadline=Patience.of(batch))
 
 
+class ComputingFailed(Exception):
+    """The request was checked before, so that this is no mistake of the user's, whatever the ranker calls it."""
+
+
 def _fail(job: Job, error: BaseException) -> None:
     if job.waiting:
-        job.answer.set_exception(error if isinstance(error, Exception) else RuntimeError(type(error).__name__))
+        failed = ComputingFailed()
+        failed.__cause__ = error
+        job.answer.set_exception(failed)

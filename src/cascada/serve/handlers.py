@@ -1,4 +1,4 @@
-"""What becomes of an error: a refusal in the dialect's shape."""
+"""What becomes of an error: a refusal in the dialect's shape. Faults of the server's own are seen to in `told.py`."""
 
 from __future__ import annotations
 
@@ -31,10 +31,6 @@ async def on_route(request: Request, error: Exception) -> Response:
     return refused(request, Refusal("not_found", "There is nothing at this path; see /openapi.json."))
 
 
-async def on_fault(request: Request, error: Exception) -> Response:
-    return refused(request, Refusal("failed", "The server could not answer, through a fault of its own."))
-
-
 async def on_gone(request: Request, error: Exception) -> Response:
     """For the log alone; 499 is what nginx writes there."""
     request.state.told["gone"] = True
@@ -47,5 +43,4 @@ HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Resp
     HTTPException: on_route,
     Gone: on_gone,
     ClientDisconnect: on_gone,
-    Exception: on_fault,
 }

@@ -44,7 +44,8 @@ class Job:
         if self.deadline is NO_DEADLINE or first.deadline is NO_DEADLINE:
             return self.deadline is first.deadline
         apart = abs(self.deadline.at - first.deadline.at)
-        return apart <= NEAR * min(self.deadline.left, first.deadline.left)
+        least, most = sorted((self.deadline.left, first.deadline.left))
+        return most <= 0 or apart <= NEAR * least  # who is late anyway loses nothing in company
 
 
 def job_for(ranker: Ranker, asked: Asked, cut: Cut, deadline: Deadline) -> Job:

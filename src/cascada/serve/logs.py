@@ -24,6 +24,7 @@ class JsonLines(logging.Formatter):
 
 def _fault(error: BaseException) -> dict[str, Any]:
     """The kind of error and where it happened; not its message, which may quote a text."""
+    error = error.__cause__ or error
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     return {"error": type(error).__name__, "at": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
 

@@ -6,10 +6,13 @@ import logging
 import time
 from uuid import uuid4
 
+from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cascada.serve.logs import tell
+from cascada.serve.answer import refused
+from cascada.serve.logs import LOG, tell
 from cascada.serve.metrics import Metrics
+from cascada.serve.refusal import Refusal
 
 QUIET = ("/health", "/ready", "/metrics")
 """Asked for every few seconds by machines; logged only when they fail."""
@@ -26,18 +29,24 @@ class Told:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status, number = time.perf_counter(), 500, uuid4().hex
+        started, status, begun, number = time.perf_counter(), 500, False, uuid4().hex
         scope.setdefault("state", {}).update(told={}, number=number)
 
         async def numbered(message: Message) -> None:
-            nonlocal status
+            nonlocal status, begun
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, begun = message["status"], True
                 message["headers"] = [*message["headers"], (b"x-request-id", number.encode())]
             await send(message)
 
         try:
             await self.app(scope, receive, numbered)
+        except Exception:  # here and not further out, where an answer would lack its number
+            LOG.exception("fault", extra={"fields": {"id": number}})
+            if begun:
+                raise
+            fault = Refusal("failed", "The server could not answer, through a fault of its own.")
+            await refused(Request(scope), fault)(scope, receive, numbered)
         finally:
             self._tell(scope, status, time.perf_counter() - started)
 

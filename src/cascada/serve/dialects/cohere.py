@@ -85,6 +85,8 @@ def _read_from(document: Document, fields: list[str] | None) -> Document:
     lines = [document[name] for name in fields if name in document]
     if not all(isinstance(line, str) for line in lines):
         raise CascadaError("rank_fields names a field that is not a string.")
+    if not lines:
+        raise CascadaError("A document has none of the fields that rank_fields names.")
     return "\n".join(lines)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,10 +19,15 @@ REFUSALS = {
 }
 
 
-def described(model: type[BaseModel], *, example: Any, answer: Any, refusal: Any) -> dict[str, Any]:
-    """Arguments of a route: what goes in, what comes out, and what a refusal looks like, each with an example."""
+def described(
+    model: type[BaseModel], *, example: Any, answer: Any, refusal: Any, more: Mapping[int, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Arguments of a route: what goes in, what comes out, and what a refusal looks like, each with an example.
+
+    `more` are codes of refusals that this route has beside the usual ones.
+    """
     body = {"schema": model.model_json_schema(), "example": example}
-    refusals = {code: _with(why, refusal) for code, why in REFUSALS.items()}
+    refusals = {code: _with(why, refusal) for code, why in {**REFUSALS, **more}.items()}
     return {
         "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": body}}},
         "responses": {200: _with("The ranking", answer)} | refusals,

@@ -61,7 +61,9 @@ def routes(service: Service, router: APIRouter) -> None:
 
     example = {"question": EXAMPLE["question"], "top": 1}
 
-    @router.post("/v1/ask", **described(Ask, example=example, answer=ANSWERS, refusal=REFUSED))
+    none = {404: "The server was started without an index"}
+
+    @router.post("/v1/ask", **described(Ask, example=example, answer=ANSWERS, refusal=REFUSED, more=none))
     async def ask(request: Request, asked: Annotated[Ask, Depends(body_as(Ask, settings))]) -> Response:
         """Answer a question from the index that the server was started with."""
         if service.asker is None:

@@ -1,0 +1,122 @@
+"""A crowd of clients for `serve.py`, and what they see."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+EXACT = 1e-3
+"""How far raw scores may be apart where products are exact."""
+
+ALIKE = 0.95
+"""How well they have to correlate elsewhere."""
+
+Check = Callable[[Any], tuple[bool, bool]]
+"""Of an answer: (right, in the same order)."""
+
+
+@dataclass
+class Load:
+    """What a crowd of clients saw."""
+
+    seconds: float = 0.0
+    statuses: Counter[int] = field(default_factory=Counter)
+    latencies: list[float] = field(default_factory=list)
+    wrong: int = 0
+    same_order: int = 0
+    memory: list[float] = field(default_factory=list)
+    """MB, each second."""
+
+    def told(self) -> dict[str, Any]:
+        p50, p95 = np.percentile(self.latencies or [0.0], [50, 95]) * 1000
+        quarter = max(len(self.memory) // 4, 1)
+        early, late = np.median(self.memory[quarter : 2 * quarter] or [0]), np.median(self.memory[-quarter:] or [0])
+        return {
+            "requests/s": round(self.statuses[200] / self.seconds, 2),
+            "p50 ms": round(float(p50), 1),
+            "p95 ms": round(float(p95), 1),
+            "statuses": dict(self.statuses),
+            "wrong": self.wrong,
+            "same order": round(self.same_order / max(self.statuses[200], 1), 4),
+            "MB, second quarter": round(float(early), 1),
+            "MB, last quarter": round(float(late), 1),
+        }
+
+
+@dataclass
+class Checked:
+    """Whether an answer is that of the ranker: (right, in the same order).
+
+    It is if it has the right candidates, as many at each exit, and their scores at the first exit. Where the products
+    are exact, these are the same; 8-bit products depend on what is computed together, and there the scores have to go
+    along with the right ones as those of no other question's would.
+    """
+
+    expected: Any
+    exact: bool
+
+    def __call__(self, found: Any) -> tuple[bool, bool]:
+        items, own = found["items"], {item.index: item for item in self.expected}
+        order = [item["index"] for item in items]
+        same = order == [item.index for item in self.expected]
+        stages = [stage["candidates"] for stage in found["stages"]]
+        if sorted(order) != sorted(own) or stages != [stage.candidates for stage in self.expected.stages]:
+            return False, same
+        if any(item["text"] != own[item["index"]].text for item in items) or not found["complete"]:
+            return False, same
+        scores = np.array([(item["scores"][0], own[item["index"]].scores[0]) for item in items])
+        near = bool(np.abs(scores[:, 0] - scores[:, 1]).max() < EXACT)
+        return near if self.exact else near or bool(np.corrcoef(scores.T)[0, 1] > ALIKE), same
+
+
+def always_right(found: Any) -> tuple[bool, bool]:
+    return True, True
+
+
+async def crowd(
+    url: str, bodies: list[dict[str, Any]], checks: list[Check], clients: int, seconds: float, pid: int
+) -> Load:
+    """So many clients, each with one request after another."""
+    load = Load()
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(timeout=600, limits=limits) as http:
+        end = time.perf_counter() + seconds
+        watch = asyncio.create_task(watched(pid, load.memory))
+        started = time.perf_counter()
+        await asyncio.gather(*(client(http, url, bodies, checks, number, end, load) for number in range(clients)))
+        load.seconds = time.perf_counter() - started
+        watch.cancel()
+    return load
+
+
+async def client(
+    http: httpx.AsyncClient, url: str, bodies: list[Any], checks: list[Check], number: int, end: float, load: Load
+) -> None:
+    while time.perf_counter() < end:
+        number = (number + 7) % len(bodies)
+        started = time.perf_counter()
+        answer = await http.post(url, json=bodies[number])
+        load.statuses[answer.status_code] += 1
+        if answer.status_code == 200:
+            load.latencies.append(time.perf_counter() - started)
+            right, same = checks[number](answer.json())
+            load.wrong += not right
+            load.same_order += same
+        else:
+            await asyncio.sleep(0.2)
+
+
+async def watched(pid: int, memory: list[float]) -> None:
+    while True:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        memory.append(pages * os.sysconf("SC_PAGE_SIZE") / 1e6)
+        await asyncio.sleep(1)

@@ -1,0 +1,52 @@
+"""What `benchmarks/serve.py` compares with: a plain FastAPI wrapper around sentence-transformers' CrossEncoder.
+
+    python benchmarks/serve_peer.py TRAINED_FOLDER [--one-at-a-time]
+
+It has the encoder weights of the ranker in the folder (see `rank.py`) and prints its port. FastAPI runs requests in
+threads; with `--one-at-a-time` a lock keeps them from running into each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import threading
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from pydantic import BaseModel
+from rank import cross_encoder
+
+
+class Asked(BaseModel):
+    query: str
+    documents: list[str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--one-at-a-time", action="store_true")
+    options = parser.parse_args()
+    model = cross_encoder(options.folder)
+    door: Any = threading.Lock() if options.one_at_a_time else nullcontext()
+    app = FastAPI()
+
+    @app.post("/rerank")
+    def rerank(asked: Asked) -> list[dict[str, Any]]:
+        pairs = [(asked.query, text) for text in asked.documents]
+        with door:
+            scores = model.predict(pairs, show_progress_bar=False)[:, 1]
+        return [{"index": int(index), "score": float(scores[index])} for index in (-scores).argsort()]
+
+    model.predict([("warm", "up")] * 50, show_progress_bar=False)
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""`cascada reproduce RESULT…`."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cascada.cli.options import AsJson
+from cascada.errors import CascadaError, require
+
+if TYPE_CHECKING:
+    from cascada.reproduce.papers import Paper, Papers, Result
+    from cascada.reproduce.runner import Outcome, Runner
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RESULT]…", help='Such as "cascade table 3"; a paper, such as tanda; or all.'),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Say what there is, and run nothing.")] = False,
+    size: Annotated[
+        Literal["full", "short"], typer.Option(help="full: as in the papers; short: what two cores can do in hours.")
+    ] = "short",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The short commands on made-up models and a few questions, in minutes.")
+    ] = False,
+    work: Annotated[
+        Path | None, typer.Option(help="The folder with data/ and encoders, where commands run; the current one.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="The folder for report.md, report.json, logs and pictures.")] = Path(
+        "reproduced"
+    ),
+    papers: Annotated[Path, typer.Option(help="The file of results and their commands.")] = Path("recipes/papers.yaml"),
+    as_json: AsJson = False,
+) -> None:
+    """Make the papers' tables and figures again, by their numbers, and report what came of them."""
+    for module in ("yaml", "pydantic"):
+        require(module, "train", "reproducing")
+    from cascada.reproduce.papers import read_papers
+    from cascada.reproduce.report import read_report
+    from cascada.reproduce.runner import Runner
+
+    known = read_papers(papers)
+    if list_ or not names:
+        _print_list(known, as_json)
+        return
+    if quick and size == "full":
+        raise CascadaError("--quick and --size full exclude each other: --quick runs the short commands.")
+    wanted = known.named(names)
+    if work is not None and not quick and not work.is_dir():
+        raise CascadaError(f"--work {work}: there is no such folder.")
+    read_report(output)  # a folder that has something else in its place is told before the first command
+    with _folder(work, quick) as folder:
+        runner = Runner(papers.resolve().parent.parent, Path(folder), output, size=size, quick=quick)
+        outcomes = _run(runner, known, wanted)
+    if as_json:
+        typer.echo(json.dumps([asdict(outcome) for outcome in outcomes]))
+    else:
+        _print_outcomes(outcomes, output)
+    if any(outcome.problem for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _folder(work: Path | None, quick: bool) -> AbstractContextManager[str | Path]:
+    if work is None and quick:
+        return tempfile.TemporaryDirectory(prefix="cascada-small-", ignore_cleanup_errors=True)
+    return nullcontext(work or Path())
+
+
+def _run(runner: Runner, known: Papers, wanted: list[tuple[Paper, Result]]) -> list[Outcome]:
+    """One after the other; the report is written anew after each, so that nothing is lost if the next is stopped."""
+    from cascada.reproduce.report import state, write_report
+
+    if runner.quick and any(result.commands for _, result in wanted):
+        runner.prepare(known.world)
+    order = [f"{paper.name} {result.number.lower()}" for paper, result in known.all()]
+    outcomes: list[Outcome] = []
+    for paper, result in wanted:
+        outcome = runner.run(paper, result)
+        outcomes.append(outcome)
+        write_report(runner.output, [outcome], order, runner.repository)
+        typer.echo(f"{outcome.name}: {state(outcome).strip('*')}", err=True)
+        if outcome.problem:
+            typer.echo("\n".join([outcome.problem, *outcome.last_lines]), err=True)
+    return outcomes
+
+
+def _print_list(known: Papers, as_json: bool) -> None:
+    if as_json:
+        rows = [{"paper": paper.name, "title": paper.title, **result.model_dump()} for paper, result in known.all()]
+        typer.echo(json.dumps(rows))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, caption="commands: at full size and at short; – nothing to run, and --json tells why")
+    for name in ("result", "shows", "commands", "page"):
+        table.add_column(name, no_wrap=name != "shows")
+    for paper in known.papers:
+        for result in paper.results:
+            counts = "/".join(str(len(result.commands[size])) for size in ("full", "short") if size in result.commands)
+            table.add_row(f"{paper.name} {result.number.lower()}", result.shows, counts or "–", result.page)
+        table.add_section()
+    Console().print(table, markup=False)
+
+
+def _print_outcomes(outcomes: list[Outcome], output: Path) -> None:
+    from cascada.reproduce.report import MARKDOWN_FILE, state
+
+    for outcome in outcomes:
+        why = f": {outcome.problem or outcome.note}" if outcome.problem or not outcome.commands else ""
+        typer.echo(f"{outcome.name:24}  {outcome.seconds:7,.0f} s  {state(outcome).strip('*')}{why}")
+    typer.echo(f"{output / MARKDOWN_FILE}")

@@ -25,6 +25,7 @@ def ask(
     model: Annotated[
         str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
     ] = None,
+    reader: Annotated[Path | None, typer.Option(help="A reader's folder: shows the short answer in each one.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Show so many answers.")] = 3,
     paragraphs: Annotated[int, typer.Option(min=1, help="Look for answers in so many paragraphs.")] = 80,
     scoring: Annotated[str, typer.Option(help="How paragraphs are found: bm25 or tfidf.")] = "bm25",
@@ -38,14 +39,16 @@ def ask(
 ) -> None:
     """Answer a question from documents: the sentences that answer it best, where they stand."""
     from cascada.ranking import Ranker
+    from cascada.reading import Reader
     from cascada.search import Asker, retriever_of
 
     if not paths and index is None:
         raise CascadaError("There is nothing to ask: give files, folders or an index.")
     drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     ranker = Ranker.load(model)
+    reads = Reader.load(reader) if reader else None
     retriever = retriever_of(paths or [], index=index, scoring=scoring, report=complain, watch=watched)
-    asker = Asker(retriever, ranker, language=language)
+    asker = Asker(retriever, ranker, reader=reads, language=language)
     found = asker.ask(question, top=top, paragraphs=paragraphs, drop=drops, keep=counts, deadline_ms=deadline_ms)
     if as_json:
         print(json.dumps(found.to_dict()))

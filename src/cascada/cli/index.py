@@ -28,7 +28,10 @@ def index(
 ) -> None:
     """Keep a search index of documents: new and changed files are read, those that are gone are forgotten."""
     from cascada.search import Index
+    from cascada.search.files import find_files
 
+    if not forget:
+        find_files(paths)  # a mistyped path is told before an index is made
     found = Index(folder, create=not forget)
     if forget:
         counts = {"forgotten": found.forget(paths)}

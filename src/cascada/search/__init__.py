@@ -1,6 +1,6 @@
 """Search: documents in, the sentences that answer a question out."""
 
-from cascada.search.answers import Answer, Answers
+from cascada.search.answers import Answer, Answers, ShortAnswer
 from cascada.search.asker import Asker
 from cascada.search.formats import read
 from cascada.search.index import Index, Update
@@ -20,6 +20,7 @@ __all__ = [
     "MemoryRetriever",
     "Passage",
     "Retriever",
+    "ShortAnswer",
     "Update",
     "ask",
     "passages",

@@ -21,6 +21,18 @@ UNLIKELY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """The part of a sentence that a reader holds to be the answer itself."""
+
+    text: str
+    start: int
+    end: int
+    """Characters of the document's text."""
+    score: float
+    """In [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A sentence where it stands."""
 
@@ -34,6 +46,8 @@ class Answer:
     line: int | None
     page: int | None
     passage: Passage = field(repr=False)
+    short: ShortAnswer | None = None
+    """None without a reader, and where the reader finds none."""
 
     @property
     def place(self) -> str:
@@ -45,7 +59,8 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         keys = ("text", "document", "start", "end", "score", "line", "page")
         passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
-        return {key: getattr(self, key) for key in keys} | {"passage": passage}
+        short = None if self.short is None else asdict(self.short)
+        return {key: getattr(self, key) for key in keys} | {"answer": short, "passage": passage}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +70,7 @@ class Times:
     retrieve: float
     split: float
     rank: float
+    read: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +138,28 @@ def _in_context(answer: Answer, *, marked: bool) -> Text:
     end = start + len(answer.text)
     before = _cut(passage[:start], passage[max(0, start - CONTEXT) : start], front=True)
     after = _cut(passage[end:], passage[end : end + CONTEXT], front=False)
-    text = on_one_line(answer.text)
-    shown = f"» {text} «" if marked else text
-    return Text(" ").join(part for part in (Text(before), Text(shown, "bold green"), Text(after)) if part)
+    sentence = _with_short(answer, marked=marked)
+    shown = Text.assemble("» ", sentence, " «") if marked else sentence
+    return Text(" ").join(part for part in (Text(before), shown, Text(after)) if part)
+
+
+def _with_short(answer: Answer, *, marked: bool) -> Text:
+    """The sentence, bold; or its short answer alone, between stars where nothing can be bold."""
+    if answer.short is None:
+        return Text(on_one_line(answer.text), "bold green")
+    start, end = answer.short.start - answer.start, answer.short.end - answer.start
+    short = on_one_line(answer.text[start:end])
+    before, after = _beside(answer.text[:start]), _beside(answer.text[end:])
+    stars = "**" if marked else ""
+    return Text.assemble((before, "green"), (f"{stars}{short}{stars}", "bold green"), (after, "green"))
+
+
+def _beside(part: str) -> str:
+    """On one line, with a space where the part begins or ends with one."""
+    shown = on_one_line(part)
+    if not shown:
+        return " " if part else ""
+    return f"{' ' * part[0].isspace()}{shown}{' ' * part[-1].isspace()}"
 
 
 def _cut(whole: str, part: str, *, front: bool) -> str:

@@ -1,18 +1,21 @@
-"""Retrieve, split, rank: a question in, sentences with their places out."""
+"""Retrieve, split, rank, read: a question in, sentences with their places out."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cascada.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
 from cascada.ranking.drop import Drop, Keep
 from cascada.ranking.inputs import checked_top, deadline_of
-from cascada.search.answers import UNLIKELY, Answer, Answers, Times
+from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import Candidate, candidates
-from cascada.search.passage import Passage
 from cascada.search.retriever import Retriever
+
+if TYPE_CHECKING:
+    from cascada.reading import Reader, Span
 
 
 class Asker:
@@ -25,10 +28,20 @@ class Asker:
     ('Hamlet is by Shakespeare.', 11)
     """
 
-    def __init__(self, retriever: Retriever, ranker: Ranker | None = None, *, language: str = "en") -> None:
-        """`language`, a two-letter code, is the documents': sentences end otherwise in every one."""
+    def __init__(
+        self,
+        retriever: Retriever,
+        ranker: Ranker | None = None,
+        *,
+        reader: Reader | None = None,
+        language: str = "en",
+    ) -> None:
+        """`reader` finds the short answer in each sentence that is shown. `language`, a two-letter code, is the
+        documents': sentences end otherwise in every one.
+        """
         self.retriever = retriever
         self.ranker = ranker or Ranker.load()
+        self.reader = reader
         self.language = language
 
     def ask(
@@ -43,7 +56,8 @@ class Asker:
     ) -> Answers:
         """The sentences that answer best, out of so many paragraphs; none if no paragraph shares a word.
 
-        `drop`, `keep` and `deadline_ms` are the ranker's (see `Ranker.rank`); the deadline counts from this call on.
+        `drop`, `keep` and `deadline_ms` are the ranker's (see `Ranker.rank`); the deadline counts from this call on,
+        and once it has passed nothing is read.
         """
         _check(question, paragraphs, top)
         deadline, started = deadline_of(deadline_ms), time.perf_counter()
@@ -57,18 +71,22 @@ class Asker:
         left = None if deadline_ms is None else max(deadline.left * 1000, 0.001)
         texts = [one.text for one in choice]
         ranking = self.ranker.rank(question, texts, top=top, drop=drop, keep=keep, deadline_ms=left)
-        seconds = Times(found - started, split - found, time.perf_counter() - split)
-        return self._answers(ranking, passages, choice, seconds)
+        ranked = time.perf_counter()
+        answers = [_answer(item, choice[item.index]) for item in ranking]
+        if self.reader and (deadline_ms is None or deadline.left > 0):
+            answers = _read(self.reader, question, answers)
+        seconds = Times(found - started, split - found, ranked - split, time.perf_counter() - ranked)
+        return self._answers(ranking, answers, len(passages), len(choice), seconds)
 
     def _answers(
-        self, ranking: Ranking, passages: Sequence[Passage], choice: list[Candidate], seconds: Times
+        self, ranking: Ranking, answers: list[Answer], passages: int, sentences: int, seconds: Times
     ) -> Answers:
         trained = self.ranker.exits[-1] > 0
         return Answers(
             ranking.question,
-            tuple(_answer(item, choice[item.index]) for item in ranking),
-            len(passages),
-            len(choice),
+            tuple(answers),
+            passages,
+            sentences,
             ranking.relative_cost,
             ranking.complete,
             ranking[0].score >= UNLIKELY if trained else None,
@@ -81,6 +99,18 @@ def _answer(item: Item, candidate: Candidate) -> Answer:
     first = passage.start + start
     place = passage.line_at(start), passage.page_at(start)
     return Answer(item.text, passage.document, first, first + len(item.text), item.score, *place, passage)
+
+
+def _read(reader: Reader, question: str, answers: list[Answer]) -> list[Answer]:
+    """The answers with the short one in each, as far as the reader holds that there is one."""
+    found = {span.document: span for span in reader.read(question, [answer.text for answer in answers])}
+    return [_with_span(answer, found.get(number)) for number, answer in enumerate(answers)]
+
+
+def _with_span(answer: Answer, span: Span | None) -> Answer:
+    if span is None or not span.likely:
+        return answer
+    return replace(answer, short=ShortAnswer(span.text, answer.start + span.start, answer.start + span.end, span.score))
 
 
 def _check(question: str, paragraphs: int, top: int | None) -> None:

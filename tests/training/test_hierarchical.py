@@ -175,7 +175,11 @@ MISTAKES = {
     "an unknown main level": ({}, {"main": "word"}, "model: the main level is word, but the levels are point, pair"),
     "an unknown key": ({}, {"channel": 3}, "unknown key model.channel; did you mean channels?"),
     "a transformer's key": ({}, {"encoder": "e"}, "unknown key model.encoder"),
-    "an unknown kind": ({}, {"kind": "forest"}, "model: its kind should be transformer or compare-aggregate."),
+    "an unknown kind": (
+        {},
+        {"kind": "forest"},
+        "model: its kind should be transformer, compare-aggregate or decoupled.",
+    ),
 }
 
 
@@ -232,6 +236,39 @@ def test_a_cascades_exits_learn_from_groups(recipe, objective):
     assert best["MAP@2"] > 0.7  # guessing gives .46
     parts = {key for key in history(folder)["train"][0] if key.startswith("loss_")}
     assert parts == ({f"loss_{name}" for name in ALL} if objective is ALL else set())
+
+
+def test_a_cascade_that_learned_at_levels_is_a_cascade_like_any_other(recipe, tmp_path):
+    from cascada.export.write import export
+
+    model = {**CASCADE, "levels": "PRI(list)"}
+    folder = train(recipe(model=model, epochs=12, learning_rate=3e-3, batch=QUESTIONS))
+    best = max(history(folder)["dev"], key=lambda row: row["MAP"])
+    assert best["MAP"] > 0.9
+    assert {key for key in history(folder)["train"][0] if key.startswith("loss_")} == {f"loss_{name}" for name in ALL}
+    export(folder, tmp_path / "out", "fp32")
+    texts = ["ba da", "ma", "da ka ba"]
+    trained, exported = (Ranker.load(place) for place in (folder, tmp_path / "out"))
+    assert trained.exits == exported.exits == (2, 4)
+    assert exported.score("ba", texts) == pytest.approx(trained.score("ba", texts), abs=1e-4)
+    goes_on = train(recipe(output="more", model={**CASCADE, "encoder": str(folder)}, epochs=1, learning_rate=1e-7))
+    assert history(goes_on)["dev"][-1]["MAP"] == pytest.approx(best["MAP"], abs=0.02), "its heads are taken over"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ({"levels": "PRI"}, "there are CA"),
+        ({"levels": "MTL", "head": "first"}, "levels need head: mean"),
+        ({"main": "list"}, "main names one of levels"),
+        ({"levels": "MTL", "main": "word"}, "the main level is word"),
+    ],
+)
+def test_levels_of_a_transformer_that_cannot_be_are_told(content_in, tmp_path, model, said):
+    content = content_in(tmp_path)
+    content["model"] = {**content["model"], **CASCADE, **model}
+    with pytest.raises(CascadaError, match=said):
+        validated(content, "recipe")
 
 
 def test_a_transformer_compares_candidates_in_whole_questions_only(content_in, tmp_path):

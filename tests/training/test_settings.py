@@ -10,7 +10,7 @@ from cascada.training.recipes import read_recipe
 from cascada.training.settings import Recipe
 from cascada.training.study import StudyRecipe, members
 
-RECIPES = sorted(Path(__file__).parents[2].glob("recipes/**/*.yaml"))
+RECIPES = sorted(Path(__file__).parents[2].glob("recipes/*/*.yaml"))
 LEAST = {"output": "run", "model": {"encoder": "e"}, "train": {"source": "a.jsonl"}, "dev": {"source": "b.jsonl"}}
 
 
@@ -42,9 +42,7 @@ def test_what_is_not_said_has_a_default(read):
     assert read().training.batch.by == "tokens"
 
 
-@pytest.mark.parametrize(
-    "path", sorted(Path(__file__).parents[2].glob("recipes/**/*.yaml")), ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", sorted(Path(__file__).parents[2].glob("recipes/*/*.yaml")), ids=lambda path: path.stem)
 def test_the_recipes_that_come_with_cascada_can_be_read(path):
     recipe = read_recipe(path)
     if isinstance(recipe, StudyRecipe):
@@ -73,7 +71,7 @@ def test_the_recipes_that_come_with_cascada_can_be_read(path):
         ("training: {positive_weight: heavy}", "or input should be 'balanced'."),
         ("training: {positive_weight: -1}", "training.positive_weight is -1: input should be greater than 0"),
         ("training: {schedule: triangular, warmup: 0}", "training: the triangular schedule needs a warmup above 0."),
-        ("kind: tune", "kind is 'tune'; there are train, tanda, study."),
+        ("kind: tune", "kind is 'tune'; there are train, tanda, study, reader."),
         ("1: 2", "keys should be strings."),
     ],
 )

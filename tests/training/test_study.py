@@ -1,12 +1,16 @@
 """Variants of a recipe over seeds, measured and compared."""
 
 import json
+import shutil
 
 import pytest
 
+from cascada.data import load
 from cascada.errors import CascadaError
+from cascada.ranking.plan_file import write_plan
 from cascada.training.recipes import validated
-from cascada.training.study import members, run_study
+from cascada.training.study import measured, members, run_study
+from cascada.training.tanda import steps
 
 
 @pytest.fixture
@@ -80,10 +84,71 @@ def test_the_seed_of_a_tanda_base_varies_the_adapt_step_and_not_the_transfer(con
         assert one.recipe.transfer.training.seed == 1
 
 
+def test_a_transfer_alone_is_one_run_however_many_seeds_there_are(content, tmp_path):
+    base = content["base"]
+    tanda = {
+        "kind": "tanda",
+        "model": base["model"],
+        "transfer": {"output": str(tmp_path / "kept"), "train": base["train"], "training": base["training"]},
+        "targets": {"dev": {"train": base["train"], "dev": base["dev"]}},
+    }
+    only = study(content, base=tanda, variants={"transfer only": {"method": "transfer"}}, against=None)
+    (row,) = run_study(only)["rows"]
+    assert len(row["MAP"]["seeds"]) == 1
+    assert row["MAP"]["std"] is None
+
+
+@pytest.mark.parametrize("variant", [{"method": "target"}, {"method": "union", "targets.dev.finetune.epochs": 2}])
+def test_every_seed_counts_also_where_fine_tuning_has_the_transfers_settings_or_the_variants(content, variant):
+    base = content["base"]
+    tanda = {
+        "kind": "tanda",
+        "model": base["model"],
+        "transfer": {"train": base["train"], "training": {**base["training"], "epochs": 2}},
+        "targets": {"dev": {"train": base["train"], "dev": base["dev"]}},
+    }
+    found = [
+        step.training
+        for one in members(study(content, base=tanda, variants={"FT": variant}, against=None))
+        for step in steps(one.recipe)
+    ]
+    assert [(training.seed, training.epochs) for training in found] == [(1, 2), (2, 2)]
+
+
+@pytest.fixture
+def measured_by(content, cascade_folder, tmp_path, data):
+    """What a study finds of a cascade that is trained already, on so many of the questions."""
+    model = shutil.copytree(cascade_folder, tmp_path / "model")
+
+    def by(questions=None):
+        tests = {"dev": load(str(data / "dev.jsonl"), first=questions)}
+        ((_, found),) = measured(study(content), model, "dev", tests)
+        return found
+
+    by.model = model
+    return by
+
+
+def test_a_test_set_that_was_changed_is_ranked_anew(measured_by):
+    assert measured_by(questions=5).questions == 5
+    again = measured_by()
+    assert again.questions > 5
+    (measured_by.model / "test-dev.trec").unlink()
+    assert measured_by() == again
+
+
+def test_a_plan_that_was_saved_since_drops_nobody(measured_by):
+    before = measured_by()
+    (measured_by.model / "test-dev.trec").unlink()
+    write_plan(measured_by.model, (1,), (2, 4), {})
+    assert measured_by() == before
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"against": "nobody"}, "nobody"),
+        ({"against": None, "variants": {"α = 0": {}, "β = 0": {}}}, "α = 0 and β = 0 would share a folder"),
         (
             {"against": None, "variants": {"x": {"training.epoch": 1}}},
             "variant x: unknown key training.epoch; did you mean epochs?",
@@ -94,3 +159,32 @@ def test_a_mistake_in_a_study_is_one_sentence(content, changes, said):
     with pytest.raises(CascadaError) as caught:
         run_study(study(content, **changes))
     assert said in str(caught.value)
+
+
+def test_a_target_without_a_test_set_is_told_before_anything_is_trained(content, tmp_path):
+    base = content["base"]
+    target = {"train": base["train"], "dev": base["dev"]}
+    tanda = {
+        "kind": "tanda", "model": base["model"], "transfer": {"train": base["train"]}, "targets": {"other": target},
+    }  # fmt: skip
+    with pytest.raises(CascadaError, match="test has no other, which is a target of the base"):
+        run_study(study(content, base=tanda, variants={"TANDA": {}}, against=None))
+    assert not (tmp_path / "study").exists()
+
+
+def test_each_exit_of_a_cascade_has_its_row_and_is_compared_with_the_same_exit(content, tmp_path):
+    variants = {"one": {}, "other": {"training.learning_rate": 1e-4}}
+    cascade = study(content, variants=variants, against="one", exits="each", seeds=[1])
+    cascade.base["model"] |= {"layers": 2, "exits": [1, 2], "head": "mean"}
+    rows = {row["variant"]: row for row in run_study(cascade)["rows"]}
+    assert list(rows) == ["one, exit 1", "one, exit 2", "other, exit 1", "other, exit 2"]
+    for exit in (1, 2):
+        one, other = rows[f"one, exit {exit}"], rows[f"other, exit {exit}"]
+        assert "against" not in one
+        difference = other["MAP"]["mean"] - one["MAP"]["mean"]
+        assert other["against"]["difference"] == pytest.approx(difference)
+    last = max(
+        json.loads((tmp_path / "study" / "one-seed1" / "history.json").read_text())["dev"], key=lambda r: r["MAP"]
+    )
+    assert rows["one, exit 2"]["MAP"]["mean"] == pytest.approx(last["MAP"])
+    assert rows["one, exit 1"]["MAP"]["mean"] == pytest.approx(last["MAP@1"])

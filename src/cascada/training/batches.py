@@ -13,7 +13,7 @@ import numpy as np
 from torch.utils.data import Sampler
 
 from cascada.ranking.batches import by_token_budget
-from cascada.text.pairs import Ints
+from cascada.text.pairs import Bools, Ints
 from cascada.training.examples import Examples
 from cascada.training.settings import TrainingSettings
 
@@ -43,6 +43,14 @@ class BatchPlan(Sampler[list[int]]):
     def epoch_lengths(self) -> list[int]:
         """Batches per process in each epoch."""
         return [len(self.epoch(epoch)) // self.world for epoch in range(self.settings.epochs)]
+
+    @property
+    def used(self) -> Bools:
+        """Rows that are trained on in some epoch, (pairs,): not all of them where negatives are drawn."""
+        found = np.zeros(len(self.examples), bool)
+        for epoch in range(self.settings.epochs):
+            found[np.concatenate(self.epoch(epoch))] = True
+        return found
 
     def epoch(self, epoch: int) -> list[Ints]:
         """All processes' batches of one epoch; their number divides by the number of processes."""

@@ -6,7 +6,7 @@ import yaml
 
 import cascada
 from cascada.training.examples import Examples
-from cascada.training.settings import ModelSettings, Recipe
+from cascada.training.settings import DecoupledSettings, ModelSettings, Recipe
 
 
 def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:
@@ -41,6 +41,6 @@ Ranker.load("this folder").rank(question, sentences)
 def origin(recipe: Recipe) -> str:
     """What the weights started from."""
     model = recipe.model
-    if isinstance(model, ModelSettings):
+    if isinstance(model, (ModelSettings, DecoupledSettings)):
         return f"`{model.encoder}`"
     return f"the word vectors `{model.vectors.source}`" if model.vectors else "random weights"

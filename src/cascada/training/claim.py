@@ -14,6 +14,7 @@ from cascada.data.atomic import written
 from cascada.errors import CascadaError
 from cascada.ranking.folder import SHAPE_FILE
 from cascada.training.checkpoints import COMPLETE
+from cascada.training.reader_settings import ReaderRecipe
 from cascada.training.recipes import read_recipe
 from cascada.training.settings import Recipe
 
@@ -26,7 +27,7 @@ def first_process() -> bool:
 
 
 @contextmanager
-def claimed(folder: Path, recipe: Recipe) -> Iterator[None]:
+def claimed(folder: Path, recipe: Recipe | ReaderRecipe) -> Iterator[None]:
     """The folder, made if need be, with the recipe in it, and held against other runs until the end."""
     if not first_process():
         yield
@@ -41,7 +42,7 @@ def claimed(folder: Path, recipe: Recipe) -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path, recipe: Recipe) -> Iterator[None]:
+def _locked(folder: Path, recipe: Recipe | ReaderRecipe) -> Iterator[None]:
     """A lock that ends with the process, however that ends. Where there are none, such as on Windows, nothing."""
     try:
         import fcntl
@@ -61,7 +62,7 @@ def _locked(folder: Path, recipe: Recipe) -> Iterator[None]:
         os.close(handle)
 
 
-def _write_recipe(folder: Path, recipe: Recipe) -> None:
+def _write_recipe(folder: Path, recipe: Recipe | ReaderRecipe) -> None:
     """Write the recipe, or see that it is the one that is there."""
     path = folder / RECIPE_FILE
     if path.exists():
@@ -78,7 +79,7 @@ def _write_recipe(folder: Path, recipe: Recipe) -> None:
         yaml.safe_dump(recipe.model_dump(mode="json"), file, sort_keys=False)
 
 
-def _same(path: Path, recipe: Recipe) -> bool:
+def _same(path: Path, recipe: Recipe | ReaderRecipe) -> bool:
     """The same settings; the output may be spelled otherwise, or have been moved."""
     try:
         return read_recipe(path).model_copy(update={"output": recipe.output}) == recipe

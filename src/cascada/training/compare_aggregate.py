@@ -10,18 +10,21 @@ import torch
 from torch import Tensor, nn
 
 from cascada.data import Group
-from cascada.models.compare_aggregate import CompareAggregate, CompareAggregateShape
 from cascada.models.compare_aggregate.folder import save
+from cascada.models.compare_aggregate.network import CompareAggregate
+from cascada.models.compare_aggregate.shape import CompareAggregateShape
+from cascada.models.level_heads import logits_of
 from cascada.ranking.engines.compare_aggregate import compare_aggregate_ranker
 from cascada.ranking.ranker import Ranker
 from cascada.text.vectors import vectors_for
 from cascada.text.vocabulary import UNKNOWN, Vocabulary
 from cascada.text.word_pairs import WordPairs
-from cascada.training.examples import WordExamples
+from cascada.training.examples import Examples, WordExamples
+from cascada.training.exit_learner import positive_weight
 from cascada.training.material import measured_groups
 from cascada.training.objective import Objective, weights_of
 from cascada.training.settings import CompareAggregateSettings, TrainingSettings
-from cascada.training.transformer import positive_weight
+from cascada.training.teacher import mixed
 
 
 class CompareAggregateLearner:
@@ -39,8 +42,9 @@ class CompareAggregateLearner:
     ) -> None:
         self.model = model
         self.words = words
-        self.examples = examples
+        self.examples: Examples = examples
         self.rates = rates
+        self.settings = settings
         weights = weights_of(settings.objective, model.shape.levels)
         self.objective = Objective(settings.objective, weights, positive_weight=positive_weight(settings, examples))
 
@@ -63,7 +67,10 @@ class CompareAggregateLearner:
         """Every update is like the others."""
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
-        return self.objective(model(inputs["question"], inputs["text"]), inputs["labels"], inputs["owner"])
+        outputs = model(inputs["question"], inputs["text"])
+        loss, parts = self.objective(outputs, inputs["labels"], inputs["owner"])
+        logits = logits_of(outputs[str(self.model.shape.main)])
+        return mixed(loss, logits, inputs.get("taught"), self.settings.teacher), parts
 
     def ranker(self) -> Ranker:
         return compare_aggregate_ranker(self.model, self.words)

@@ -13,6 +13,7 @@ from torch.utils.data import Dataset
 
 from cascada.data import Group
 from cascada.errors import CascadaError
+from cascada.ranking.stage import Floats
 from cascada.text.pairs import EncodedPairs, Ints
 from cascada.text.word_pairs import sides
 
@@ -33,6 +34,7 @@ class Examples(Dataset[int]):
     labels: Ints  # (pairs,)
     owner: Ints  # (pairs,): the question's number
     pad_id: int
+    taught: Floats | None = None  # (pairs,): a teacher's raw scores
 
     @classmethod
     def of(cls, groups: Sequence[Group], tokenizer: Encoder) -> Self:
@@ -55,6 +57,8 @@ class Examples(Dataset[int]):
         """The batch's arrays; `owner` counts its questions from 0."""
         _, owner = np.unique(self.owner[rows], return_inverse=True)
         arrays = {**self.inputs(rows), "labels": self.labels[rows], "owner": owner}
+        if self.taught is not None:
+            arrays["taught"] = self.taught[rows]
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from cascada.data.atomic import written
 from cascada.training.batches import BatchPlan
 from cascada.training.claim import first_process
 from cascada.training.marks import epoch_of
+from cascada.training.watched import best_of, watched
 
 
 class History(TrainerCallback):  # type: ignore[misc]
@@ -38,19 +39,20 @@ def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dic
         if "loss" in row:
             parts = {key: value for key, value in row.items() if key.startswith("loss_")}
             train.append({**place, "loss": row["loss"], **parts, "learning_rate": row["learning_rate"]})
-        elif "eval_MAP" in row:
+        elif "eval_seconds" in row:
             dev.append({**place, **{key.removeprefix("eval_"): value for key, value in row.items() if "eval_" in key}})
     return {"train": train, "dev": dev}
 
 
 def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
-    """Training loss and dev MAP over the epochs, the best one marked."""
+    """Training loss and the dev measure over the epochs, the best one marked."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     train, dev = history["train"], history["dev"]
-    best = max(dev, key=lambda row: row["MAP"])
+    best = best_of(dev)
+    name = watched(best)
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
     loss = figure.add_subplot(xlabel="epoch")
@@ -60,12 +62,12 @@ def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     loss.set_xlim(left=0)
     loss.xaxis.set_major_locator(MaxNLocator(integer=True))
     quality = loss.twinx()
-    quality.set_ylabel("dev MAP", color="C0")
-    quality.plot([row["epoch"] for row in dev], [row["MAP"] for row in dev], "o-", color="C0", clip_on=False)
-    lowest, room = min(row["MAP"] for row in dev), 0.05
-    quality.set_ylim(max(lowest - room, 0), min(best["MAP"] + room, 1))
-    quality.set_title(f"best dev MAP {best['MAP']:.4f} after epoch {best['epoch']:.3g}", fontsize="medium")
-    quality.plot(best["epoch"], best["MAP"], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
+    quality.set_ylabel(f"dev {name}", color="C0")
+    quality.plot([row["epoch"] for row in dev], [row[name] for row in dev], "o-", color="C0", clip_on=False)
+    lowest, room = min(row[name] for row in dev), 0.05
+    quality.set_ylim(max(lowest - room, 0), min(best[name] + room, 1))
+    quality.set_title(f"best dev {name} {best[name]:.4f} after epoch {best['epoch']:.3g}", fontsize="medium")
+    quality.plot(best["epoch"], best[name], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
     unfinished = path.with_name(f".{path.name}.part")
     figure.savefig(unfinished, dpi=120, format="png")
     unfinished.replace(path)

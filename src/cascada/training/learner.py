@@ -1,4 +1,4 @@
-"""What the trainer has to know of a ranker to train it. Each kind of ranker has a file that says it."""
+"""What the trainer has to know of a model to train it. Each kind of ranker has a file that says it, and the reader."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cascada.training.examples import Examples
 
 
 class Learner(Protocol):
-    """A ranker that learns."""
+    """A model that learns."""
 
     @property
     def model(self) -> nn.Module: ...
 
-    @property
-    def examples(self) -> Examples: ...
+    examples: Examples
+    """Replaced when a teacher's scores come to them."""
 
     @property
     def some_unused(self) -> bool:
@@ -36,13 +36,17 @@ class Learner(Protocol):
         ...
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """The loss of a batch, and its parts for the record; `model` is the ranker's, perhaps wrapped."""
-        ...
-
-    def ranker(self) -> Ranker:
-        """The model as it is now, to be measured."""
+        """The loss of a batch, and its parts for the record; `model` is its own, perhaps wrapped."""
         ...
 
     def save(self, folder: Path, card: str) -> None:
-        """Write the ranker's folder."""
+        """Write the model's folder."""
+        ...
+
+
+class RankerLearner(Learner, Protocol):
+    """A ranker that learns."""
+
+    def ranker(self) -> Ranker:
+        """The model as it is now, to be measured."""
         ...

@@ -8,6 +8,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
 from cascada.training.batches import BatchPlan
+from cascada.training.watched import logged
 
 
 class Marks(TrainerCallback):  # type: ignore[misc]
@@ -39,7 +40,7 @@ class Marks(TrainerCallback):  # type: ignore[misc]
         control.should_training_stop |= self._out_of_patience(state)
 
     def _out_of_patience(self, state: TrainerState) -> bool:
-        values = [row["eval_MAP"] for row in state.log_history if "eval_MAP" in row]
+        _, values = logged(state.log_history)
         if self.settings.patience is None or not values:
             return False
         return len(values) - 1 - values.index(max(values)) >= self.settings.patience

@@ -12,10 +12,14 @@ from transformers import TrainerCallback, TrainerControl, TrainerState
 from cascada.training.batches import BatchPlan
 from cascada.training.claim import first_process
 from cascada.training.marks import epoch_of
+from cascada.training.watched import logged
+
+SHOWN = ("MAP", "MRR", "P@1", "F1", "EM")
+"""The measures in a line per evaluation, as far as there are: a ranker's, or a reader's."""
 
 
 class ProgressBar(TrainerCallback):  # type: ignore[misc]
-    """A bar with loss, dev MAP and time left, on a terminal; a line per evaluation everywhere.
+    """A bar with loss, the dev measure and time left, on a terminal; a line per evaluation everywhere.
 
     Train within `with progress.bar:`, so that the terminal is left as it was also when training fails.
     """
@@ -46,19 +50,20 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
     ) -> None:
         self.bar.update(self.task, description=self._description(state))
         early = [f"{key.removeprefix('eval_MAP@')}: {metrics[key]:.3f}" for key in metrics if "eval_MAP@" in key]
+        names = [name for name in SHOWN if f"eval_{name}" in metrics]
+        shown = "   ".join(f"{name} {metrics[f'eval_{name}']:.4f}" for name in names)
         if first_process():
             self.console.print(
                 f"epoch {epoch_of(self.plan, state.global_step):5.2f}   loss {self.loss:.4f}   "
-                f"dev MAP {metrics['eval_MAP']:.4f}   MRR {metrics['eval_MRR']:.4f}   "
-                f"P@1 {metrics['eval_P@1']:.4f}   {timedelta(seconds=round(metrics['eval_seconds']))}"
+                f"dev {shown}   {timedelta(seconds=round(metrics['eval_seconds']))}"
                 + (f"   MAP at early exits {' '.join(early)}" if early else ""),
                 highlight=False,
                 soft_wrap=True,
             )
 
     def _description(self, state: TrainerState) -> str:
-        values = [row["eval_MAP"] for row in state.log_history if "eval_MAP" in row]
+        name, values = logged(state.log_history)
         parts = [f"epoch {epoch_of(self.plan, state.global_step):.2f}"]
         parts += [f"loss {self.loss:.4f}"] if self.loss is not None else []
-        parts += [f"best dev MAP {max(values):.4f}"] if values else []
+        parts += [f"best dev {name} {max(values):.4f}"] if values else []
         return "  ".join(parts)

@@ -11,12 +11,18 @@ import yaml
 from pydantic import ValidationError
 
 from cascada.errors import CascadaError
+from cascada.training.reader_settings import ReaderRecipe
 from cascada.training.settings import MODELS, Recipe
 from cascada.training.study import StudyRecipe
 from cascada.training.tanda import TandaRecipe
 
-AnyRecipe = Recipe | TandaRecipe | StudyRecipe
-KINDS: dict[str, type[AnyRecipe]] = {"train": Recipe, "tanda": TandaRecipe, "study": StudyRecipe}
+AnyRecipe = Recipe | TandaRecipe | StudyRecipe | ReaderRecipe
+KINDS: dict[str, type[AnyRecipe]] = {
+    "train": Recipe,
+    "tanda": TandaRecipe,
+    "study": StudyRecipe,
+    "reader": ReaderRecipe,
+}
 
 
 def read_recipe(path: Path, changes: dict[str, str] | None = None) -> AnyRecipe:

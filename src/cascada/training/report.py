@@ -12,7 +12,7 @@ import numpy as np
 from cascada.data.atomic import written
 from cascada.metrics import Evaluation, compare, over_seeds
 from cascada.training.losses import draw_losses
-from cascada.training.study import MEASURES, StudyRecipe
+from cascada.training.study import AT, MEASURES, StudyRecipe
 
 Found = Mapping[tuple[str, str], Sequence[Evaluation]]
 """(variant, test set) → one evaluation per seed."""
@@ -20,6 +20,7 @@ Found = Mapping[tuple[str, str], Sequence[Evaluation]]
 
 def write_report(study: StudyRecipe, found: Found, histories: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
     folder = Path(study.output)
+    folder.mkdir(parents=True, exist_ok=True)  # its runs may all lie elsewhere
     rows = [_row(study, found, *key) for key in found]
     results = {"seeds": list(study.seeds), "rows": rows}
     with written(folder / "results.json") as file:
@@ -41,8 +42,10 @@ def _row(study: StudyRecipe, found: Found, variant: str, test: str) -> dict[str,
     for name in MEASURES:
         values = [evaluation.mean[name] for evaluation in evaluations]
         row[name] = {"mean": spread[name].mean, "std": spread[name].std, "seeds": values}
-    if study.against and variant != study.against and (study.against, test) in found:
-        one = compare(averaged(evaluations), averaged(found[study.against, test]), "MAP")
+    _, at, exit = variant.partition(AT)
+    other = f"{study.against}{at}{exit}"
+    if study.against and variant != other and (other, test) in found:
+        one = compare(averaged(evaluations), averaged(found[other, test]), "MAP")
         row["against"] = {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
     return row
 

@@ -40,6 +40,18 @@ class Settings(BaseModel):
         return value
 
 
+def _scheme(levels: object) -> object:
+    """A scheme by the paper's name for it, as levels."""
+    if not isinstance(levels, str):
+        return levels
+    if levels not in hierarchy.SCHEMES:
+        raise ValueError(f"there are {', '.join(hierarchy.SCHEMES)}, or levels with what each reads")
+    return hierarchy.SCHEMES[levels]
+
+
+SchemeLevels = Annotated[dict[str, tuple[str, ...]], BeforeValidator(_scheme), AfterValidator(hierarchy.checked)]
+
+
 class ModelSettings(Settings):
     """A transformer."""
 
@@ -55,6 +67,21 @@ class ModelSettings(Settings):
     dropout: Share = 0.1
     """Of the head; the encoder keeps its own."""
     max_length: Annotated[int, Field(ge=8, le=8192)] = 256
+    levels: SchemeLevels | None = None
+    """Point, pair and list with a head each on every exit: each level and the levels whose features it reads, or the
+    name of a scheme, such as PRI(list). Without them an exit has one head, which learns from all that is named."""
+    main: str | None = None
+    """The level that ranks; the last one if not given."""
+
+    @model_validator(mode="after")
+    def _levels_stand_on_the_mean(self) -> ModelSettings:
+        if self.levels and self.head != "mean":
+            raise ValueError(f"levels need head: mean, not {self.head}")
+        if self.levels:
+            hierarchy.main_level(self.levels, self.main)
+        elif self.main is not None:
+            raise ValueError("main names one of levels, and there are none")
+        return self
 
 
 class DataSettings(Settings):
@@ -74,15 +101,6 @@ class DataSettings(Settings):
     """For training: other data to be put together with this."""
 
 
-def _scheme(levels: object) -> object:
-    """A scheme by the paper's name for it, as levels."""
-    if not isinstance(levels, str):
-        return levels
-    if levels not in hierarchy.SCHEMES:
-        raise ValueError(f"there are {', '.join(hierarchy.SCHEMES)}, or levels with what each reads")
-    return hierarchy.SCHEMES[levels]
-
-
 class VectorSettings(Settings):
     source: Text
     """A file in GloVe's or word2vec's layout, or a folder with spaCy's table; see `cascada.text.vectors`."""
@@ -94,7 +112,7 @@ class CompareAggregateSettings(Settings):
     """A network that compares words; see docs/hierarchical.md."""
 
     kind: Literal["compare-aggregate"]
-    levels: Annotated[dict[str, tuple[str, ...]], BeforeValidator(_scheme), AfterValidator(hierarchy.checked)]
+    levels: SchemeLevels
     """Each level and the levels whose features it reads, or the paper's name of a scheme, such as PRI(list)."""
     main: str | None = None
     """The level that ranks; the last one if not given."""
@@ -119,9 +137,32 @@ class CompareAggregateSettings(Settings):
         return self
 
 
+class DecoupledSettings(Settings):
+    """A ranker that encodes question and document apart; see docs/decoupled.md."""
+
+    kind: Literal["decoupled"]
+    encoder: Text
+    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to start from."""
+    join: Count | None = None
+    """Layers that each side runs by itself; all of the encoder's if not given, as in DC-BERT."""
+    exits: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    """Layers after which candidates may leave, counted on above the join. At the join itself: by cosine. If not given:
+    the encoder's last layer, or one layer above the join if that is its last."""
+    towers: Literal["two", "shared"] = "two"
+    interaction: Literal["layers", "linear", "lstm"] = "layers"
+    keep: Count | None = None
+    """Dimensions in which documents are cached; all of them if not given."""
+    question_length: Annotated[int, Field(ge=8)] = 50
+    max_length: Annotated[int, Field(ge=8, le=8192)] = 256
+    """Tokens of a document."""
+    dropout: Share = 0.1
+    """Of the classifiers; the encoder keeps its own."""
+
+
 MODELS: dict[str, type[Settings]] = {
     "kind=transformer": ModelSettings,
     "kind=compare-aggregate": CompareAggregateSettings,
+    "kind=decoupled": DecoupledSettings,
 }
 
 
@@ -132,9 +173,12 @@ def _kind(model: Any) -> str:
 
 AnyModel = Annotated[
     Annotated[ModelSettings, Tag("kind=transformer")]
-    | Annotated[CompareAggregateSettings, Tag("kind=compare-aggregate")],
+    | Annotated[CompareAggregateSettings, Tag("kind=compare-aggregate")]
+    | Annotated[DecoupledSettings, Tag("kind=decoupled")],
     Discriminator(
-        _kind, custom_error_type="kind", custom_error_message="its kind should be transformer or compare-aggregate"
+        _kind,
+        custom_error_type="kind",
+        custom_error_message="its kind should be transformer, compare-aggregate or decoupled",
     ),
 ]
 
@@ -186,6 +230,17 @@ class ObjectiveSettings(Settings):
         return {name: weight for name in hierarchy.OBJECTIVES if (weight := getattr(self, name))}
 
 
+class TeacherSettings(Settings):
+    """Another ranker to learn from, beside the labels."""
+
+    model: Text
+    """A trained ranker, by any name that `Ranker.load` takes."""
+    share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """How much of the loss is the difference to its opinion."""
+    temperature: Positive = 2.0
+    """Higher softens both sides."""
+
+
 class TrainingSettings(Settings):
     epochs: Count = 3
     learning_rate: Positive = 1e-4
@@ -206,6 +261,7 @@ class TrainingSettings(Settings):
     """Updates between checkpoints, beside the one at each evaluation."""
     exits: ExitTraining = ExitTraining()
     objective: ObjectiveSettings = ObjectiveSettings()
+    teacher: TeacherSettings | None = None
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
 
     @model_validator(mode="after")
@@ -229,9 +285,8 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _questions_are_whole_where_candidates_are_compared(self) -> Recipe:
-        learned = {
-            hierarchy.objective_of(level) for level in getattr(self.model, "levels", self.training.objective.named)
-        }
+        levels = getattr(self.model, "levels", None) or self.training.objective.named
+        learned = {hierarchy.objective_of(level) for level in levels}
         by = self.training.batch.by
         if learned & {"pair", "list"} and by != "questions":
             raise ValueError(

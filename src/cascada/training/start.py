@@ -13,6 +13,7 @@ from cascada.training.claim import first_process
 from cascada.training.recipes import AnyRecipe
 from cascada.training.study import StudyRecipe, run_study
 from cascada.training.tanda import TandaRecipe, train_tanda
+from cascada.training.watched import best_of, watched
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Trained:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.model}: dev MAP {self.best['MAP']:.4f} after epoch {self.best['epoch']:.3g}"
+        name = watched(self.best)
+        return f"{self.model}: dev {name} {self.best[name]:.4f} after epoch {self.best['epoch']:.3g}"
 
 
 @dataclass(frozen=True)
@@ -54,4 +56,4 @@ def start(recipe: AnyRecipe) -> Sequence[Trained | Studied]:
 
 def _trained(folder: Path) -> Trained:
     history = json.loads((folder / "history.json").read_text(encoding="utf-8"))
-    return Trained(str(folder), max(history["dev"], key=lambda row: row["MAP"]))
+    return Trained(str(folder), dict(best_of(history["dev"])))

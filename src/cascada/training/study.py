@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,10 +19,13 @@ from rich.console import Console
 from cascada.data import Group, Run, load, qrels, read_run, write_run
 from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
-from cascada.ranking.folder import SHAPE_FILE
+from cascada.ranking.folder import SHAPE_FILE, read_shape
 from cascada.training.settings import DataSettings, Settings, Text
 
 MEASURES = ("MAP", "MRR", "P@1")
+
+AT = ", exit "
+"""Between a variant's name and an exit's, in the name of a row."""
 
 
 class Reading(Settings):
@@ -46,6 +49,8 @@ class StudyRecipe(Settings):
     """The variant that the others are compared with."""
     readings: dict[str, Reading] = Field(default_factory=dict)
     """Further rows: name → a variant that ranks by another of its levels."""
+    exits: Literal["last", "each"] = "last"
+    """What of a cascade to measure: its last exit, or each of them, in a row of its own."""
     losses: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """For a picture of the losses: name of a level → the variants whose loss at that level is drawn."""
 
@@ -68,7 +73,9 @@ def members(study: StudyRecipe) -> Iterator[Member]:
         for variant, changes in study.variants.items():
             content = copy.deepcopy(study.base)
             content["output"] = str(Path(study.output) / f"{slug(variant)}-seed{seed}")
-            for key, value in {**changes, **_seed_keys(content, seed)}.items():
+            for key, value in changes.items():
+                put(content, key, copy.deepcopy(value))
+            for key, value in _seed_keys(content, seed).items():
                 put(content, key, value)
             yield Member(variant, seed, validated(content, f"{study.output}, variant {variant}"))
 
@@ -79,23 +86,35 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
 
     check_names(study)
     runs = list(members(study))  # a mistake in any of them is told before the first one trains
+    check_tests(study, runs)
     tests = {
         name: load(data.source, root=data.root, split=data.split, mode=data.mode, first=data.questions)
         for name, data in study.test.items()
     }
     found: dict[tuple[str, str], list[Evaluation]] = {}
     histories: dict[str, list[Path]] = {}
+    seen: set[tuple[str, Path]] = set()
     for member in runs:
         for test, model in trained(member, console).items():
+            if (member.variant, model) in seen:
+                continue  # a transfer alone is one run, however many seeds there are
+            seen.add((member.variant, model))
             for row, folder in rows_of(study, member.variant, model):
                 for name in tests if test is None else (test,):
-                    found.setdefault((row, name), []).append(measured(folder, name, tests))
+                    for exit, evaluation in measured(study, folder, name, tests):
+                        found.setdefault((f"{row}{exit}", name), []).append(evaluation)
             histories.setdefault(member.variant, []).append(model / "history.json")
     return write_report(study, found, histories)
 
 
 def check_names(study: StudyRecipe) -> None:
-    """Variants that are named elsewhere have to be there."""
+    """Variants that are named elsewhere have to be there, and each has a folder of its own."""
+    folders: dict[str, str] = {}
+    for name in study.variants:
+        if folders.setdefault(slug(name), name) != name:
+            raise CascadaError(
+                f"The variants {folders[slug(name)]} and {name} would share a folder: name one otherwise."
+            )
     readings = {f"readings.{name}": (reading.of,) for name, reading in study.readings.items()}
     losses = {f"losses.{level}": names for level, names in study.losses.items()}
     against = {"against": (study.against,) if study.against else ()}
@@ -103,6 +122,14 @@ def check_names(study: StudyRecipe) -> None:
         for name in names:
             if name not in study.variants:
                 raise CascadaError(f"{key} is {name}, which is none of the variants.")
+
+
+def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
+    """What a model was adapted to is what it is measured on."""
+    for member in runs:
+        for name in member.recipe.targets if getattr(member.recipe, "method", "transfer") != "transfer" else ():
+            if name not in study.test:
+                raise CascadaError(f"test has no {name}, which is a target of the base.")
 
 
 def rows_of(study: StudyRecipe, variant: str, model: Path) -> Iterator[tuple[str, Path]]:
@@ -131,30 +158,49 @@ def trained(member: Member, console: Console | None) -> dict[str | None, Path]:
     return dict(zip(member.recipe.targets, folders[-len(member.recipe.targets) :], strict=True))
 
 
-def measured(model: Path, name: str, tests: Mapping[str, list[Group]]) -> Evaluation:
-    """Rank a test set with a model, or read the ranking made before; measure it."""
-    if name not in tests:
-        raise CascadaError(f"test has no {name}, which is a target of the base.")
-    path = model / f"test-{slug(name)}.trec"
-    if not path.exists():
-        write_run(_ranked(model, tests[name]), path)
-    return evaluate(read_run(path), qrels(tests[name]), MEASURES)
+def measured(
+    study: StudyRecipe, model: Path, name: str, tests: Mapping[str, list[Group]]
+) -> Iterator[tuple[str, Evaluation]]:
+    """Rank a test set with a model, or read the rankings made before; what it measures, and at which exit."""
+    exits = [f"{AT}{exit}" for exit in read_shape(model)["exits"]] if study.exits == "each" else [""]
+    paths = [model / f"test-{slug(name)}{exit.replace(AT, '-exit')}.trec" for exit in exits]
+    runs = [read_run(path) for path in paths if path.exists()]
+    if len(runs) < len(paths) or not all(_is_of(run, tests[name]) for run in runs):
+        runs = _ranked(study, model, tests[name])
+        for run, path in zip(runs, paths, strict=True):
+            write_run(run, path)
+    for exit, run in zip(exits, runs, strict=True):
+        yield exit, evaluate(run, qrels(tests[name]), MEASURES)
 
 
-def _ranked(model: Path, groups: list[Group]) -> Run:
+def _is_of(run: Run, groups: list[Group]) -> bool:
+    """Whether it ranks these questions and candidates: `test` may have been changed since."""
+    here = {str(group.id): {str(one.id) for one in group.candidates} for group in groups if group.candidates}
+    return {question: set(scores) for question, scores in run.items()} == here
+
+
+def _ranked(study: StudyRecipe, model: Path, groups: list[Group]) -> list[Run]:
+    """Everyone is run to the end, also where a plan was saved beside the model since."""
     from cascada.ranking import Ranker
-    from cascada.ranking.runs import run_of
+    from cascada.ranking.runs import exit_runs, run_of
 
-    return run_of(Ranker.load(str(model)), groups)
+    ranker = Ranker.load(str(model))
+    return exit_runs(ranker, groups) if study.exits == "each" else [run_of(ranker, groups, drop=0)]
 
 
-def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, int]:
-    """Where a recipe keeps the seed that a study varies; a transfer is made once, with its own."""
+def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Where a recipe keeps the seed that a study varies; a transfer is made once, with its own.
+
+    Fine-tuning that has no settings of its own gets the transfer's here, since all but their seed are meant.
+    """
     if content.get("kind", "train") == "train":
         return {"training.seed": seed}
-    targets = content.get("targets") or {}
-    keys = {f"targets.{name}.adapt.seed": seed for name in targets}
-    return keys | {f"targets.{name}.finetune.seed": seed for name, own in targets.items() if own.get("finetune")}
+    keys: dict[str, Any] = {}
+    transfers = (content.get("transfer") or {}).get("training") or {}
+    for name, target in (content.get("targets") or {}).items():
+        keys[f"targets.{name}.adapt.seed"] = seed
+        keys[f"targets.{name}.finetune"] = {**((target or {}).get("finetune") or transfers), "seed": seed}
+    return keys
 
 
 def slug(name: str) -> str:

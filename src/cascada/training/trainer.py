@@ -22,7 +22,7 @@ from cascada.metrics import evaluate
 from cascada.ranking.runs import exit_runs
 from cascada.training.batches import BatchPlan
 from cascada.training.checkpoints import last_complete, mark_complete, processes_of
-from cascada.training.learner import Learner
+from cascada.training.learner import Learner, RankerLearner
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 
@@ -30,22 +30,24 @@ NEVER = 10**9
 """Steps: evaluation and saving are asked for by `Marks`, not by the trainer's own counting."""
 
 
-class RankerTrainer(Trainer):  # type: ignore[misc]
-    """Trains a ranker of any kind and watches MAP on the dev groups, which must have ids."""
+class LearnerTrainer(Trainer):  # type: ignore[misc]
+    """Trains a model and watches how well it does on a dev set."""
 
     control: TrainerControl
     loss_is_scaled_for_ga = False
+    measure: str
+    """The one that chooses the best checkpoint."""
 
     def __init__(
         self,
         learner: Learner,
-        dev: list[Group],
+        dev: list[Any],
         settings: TrainingSettings,
         folder: Path,
         *,
-        watch: list[Group] | None = None,
+        watch: list[Any] | None = None,
     ) -> None:
-        args = arguments(settings, folder, some_unused=learner.some_unused)
+        args = arguments(settings, folder, some_unused=learner.some_unused, measure=self.measure)
         super().__init__(model=learner.model, args=args, train_dataset=learner.examples, eval_dataset=dev)
         self.remove_callback(PrinterCallback)
         self.learner = learner
@@ -116,17 +118,9 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
-    def _measure(self, groups: list[Group]) -> dict[str, float]:
-        """Rank the groups, each process its share, and measure: the last exit, and the others' MAP beside it."""
-        self.model.eval()
-        share = groups[self.args.process_index :: self.args.world_size]
-        ranker = self.learner.ranker()
-        runs = exit_runs(ranker, share)
-        if self.args.world_size > 1:
-            parts = gather_object([runs])
-            runs = [{name: scores for part in parts for name, scores in part[at].items()} for at in range(len(runs))]
-        *early, last = (evaluate(run, qrels(groups)).mean for run in runs)
-        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(ranker.exits, early, strict=False)}
+    def _measure(self, dev: list[Any]) -> dict[str, float]:
+        """The measures of a set, the one that is watched among them."""
+        raise NotImplementedError
 
     @property
     def seconds(self) -> float:
@@ -151,8 +145,27 @@ class RankerTrainer(Trainer):  # type: ignore[misc]
             ) from error
 
 
-def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool) -> TrainingArguments:
-    """`some_unused`: an update leaves weights out, which several processes have to agree on."""
+class RankerTrainer(LearnerTrainer):
+    """Trains a ranker of any kind and watches MAP on the dev groups, which must have ids."""
+
+    measure = "MAP"
+    learner: RankerLearner
+
+    def _measure(self, groups: list[Group]) -> dict[str, float]:
+        """Rank the groups, each process its share, and measure: the last exit, and the others' MAP beside it."""
+        self.model.eval()
+        share = groups[self.args.process_index :: self.args.world_size]
+        ranker = self.learner.ranker()
+        runs = exit_runs(ranker, share)
+        if self.args.world_size > 1:
+            parts = gather_object([runs])
+            runs = [{name: scores for part in parts for name, scores in part[at].items()} for at in range(len(runs))]
+        *early, last = (evaluate(run, qrels(groups)).mean for run in runs)
+        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(ranker.exits, early, strict=False)}
+
+
+def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool, measure: str) -> TrainingArguments:
+    """`some_unused`: an update leaves weights out, which several processes have to agree on. `measure` is watched."""
     on_cpu = not torch.cuda.is_available()
     return TrainingArguments(
         output_dir=str(folder),
@@ -167,7 +180,7 @@ def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool) ->
         save_strategy="steps",
         save_steps=NEVER,
         load_best_model_at_end=True,
-        metric_for_best_model="MAP",
+        metric_for_best_model=measure,
         greater_is_better=True,
         logging_steps=10,
         seed=settings.seed,

@@ -38,7 +38,7 @@ def test_importing_loads_nothing_heavy(module):
 
 
 def test_ranking_with_bm25_loads_nothing_heavy():
-    code = "import sys; from cascada import Ranker; Ranker.load().rank('who?', ['he', 'she']); "
+    code = "import sys; from cascada import Ranker; Ranker.load('bm25').rank('who?', ['he', 'she']); "
     done = python(code + f"print([name for name in {HEAVY!r} if name in sys.modules])")
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 

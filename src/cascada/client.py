@@ -61,7 +61,7 @@ class Client:
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(self._http.post(path, json=body))
+            return _content(self._http.post(path, json=body), path)
         except _httpx().HTTPError as error:
             raise _unreachable(error) from error
 
@@ -101,7 +101,7 @@ class AsyncClient:
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(await self._http.post(path, json=body))
+            return _content(await self._http.post(path, json=body), path)
         except _httpx().HTTPError as error:
             raise _unreachable(error) from error
 
@@ -118,16 +118,29 @@ def _body(*, ms: float | None, **asked: Any) -> dict[str, Any]:
     return {name: value for name, value in (asked | {"deadline_ms": ms}).items() if value is not None}
 
 
-def _content(response: httpx.Response) -> dict[str, Any]:
+_HOLDS = {"/v1/rank": "items", "/v1/ask": "answers"}
+"""What the answers of our server's paths have at least."""
+
+
+def _content(response: httpx.Response, path: str) -> dict[str, Any]:
     if response.is_success:
-        found: dict[str, Any] = response.json()
-        return found
+        return _checked(response, _HOLDS[path])
     try:
         message = str(response.json()["error"]["message"])
     except (ValueError, KeyError, TypeError):  # not from our server, but from something in front of it
         message = f"The server answered {response.status_code}."
     wait = response.headers.get("retry-after", "")
     raise ServerError(message, response.status_code, float(wait) if wait.isdecimal() else None)
+
+
+def _checked(response: httpx.Response, holds: str) -> dict[str, Any]:
+    try:
+        found = response.json()
+    except ValueError:
+        found = None
+    if isinstance(found, dict) and holds in found:
+        return found
+    raise ServerError(f"What answers at {response.url} is not a Cascada server.", response.status_code)
 
 
 def _unreachable(error: Exception) -> ServerError:

@@ -98,13 +98,15 @@ def memory() -> dict[str, float | None]:
 
 
 def parts() -> dict[str, dict[str, str | None]]:
-    """Versions of what Cascada is made of: `core`, then each extra; None is not installed."""
+    """Versions of what Cascada is made of: `core`, then each extra but those for developers and for comparisons with
+    peers; None is not installed.
+    """
     found: dict[str, dict[str, str | None]] = {"core": {}}
     for requirement in _requirements():
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         extra = re.search(r"extra == ['\"]([\w-]+)", requirement)
         group = extra.group(1) if extra else "core"
-        if name != "cascada" and group != "dev":
+        if name != "cascada" and group not in ("dev", "bench"):
             found.setdefault(group, {})[name] = version(name)
     return found
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from cascada import doctor
+from cascada.cache import cache_folder
 from cascada.data.atomic import written
 from cascada.errors import CascadaError
 from cascada.probe import probe
@@ -31,11 +31,7 @@ def survives(what: str) -> bool:
 
 
 def memory_file() -> Path:
-    """CASCADA_CACHE, or the usual place for what can be made again, holds it."""
-    home = os.environ.get("CASCADA_CACHE")
-    if home:
-        return Path(home) / "host.json"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cascada" / "host.json"
+    return cache_folder() / "host.json"
 
 
 def _key(what: str) -> str:

@@ -56,20 +56,22 @@ def probe(code: str, *, env: Mapping[str, str] | None = None, timeout: float = 1
     except subprocess.TimeoutExpired:
         return Probe("timed out", f"no answer in {timeout:g} seconds")
     if child.returncode == 0:
-        return Probe("ok", _last_line(child.stdout))
+        return Probe("ok", last_line(child.stdout))
     if child.returncode < 0:
-        return Probe("died", _signal(-child.returncode))
-    problem = _last_line(child.stderr) or f"exit code {child.returncode}"
+        return Probe("died", signal_name(-child.returncode))
+    problem = last_line(child.stderr) or f"exit code {child.returncode}"
     if problem.startswith("ModuleNotFoundError"):
         return Probe("missing", problem.removeprefix("ModuleNotFoundError: "))
     return Probe("failed", problem)
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
+    """The last one with something on it."""
     return next((line for line in reversed(text.splitlines()) if line.strip()), "")
 
 
-def _signal(number: int) -> str:
+def signal_name(number: int) -> str:
+    """SIGILL for 4."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -6,9 +6,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from cascada import Ranker
-from cascada.models.compare_aggregate import CompareAggregate, CompareAggregateShape
 from cascada.models.compare_aggregate.arithmetic import CompareArithmetic
 from cascada.models.compare_aggregate.folder import save
+from cascada.models.compare_aggregate.network import CompareAggregate
+from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.models.levels import SCHEMES
 from cascada.ranking.engines.compare_aggregate import compare_aggregate_ranker
 from cascada.text.vocabulary import Vocabulary
@@ -72,10 +73,10 @@ def test_it_stands_in_front_of_a_cascade(folder, cascade_folder, texts, words):
 @pytest.mark.parametrize("scheme", ["CA(point)", "MTL", "RI(pair)", "PRI(list)"])
 def test_operations_are_those_that_torch_counts(scheme):
     shape = CompareAggregateShape(SCHEMES[scheme], **SIZES)
-    model = CompareAggregate(shape, 20).eval()
-    words = torch.randint(2, 20, (3, 6))  # question and sentence equally long, as the count takes them to be
+    model = CompareAggregate(shape, 40).eval()
+    words = torch.arange(2, 38).view(2, 3, 6)  # all different; question and sentence equally long, as it is counted
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
-        model.score(words, words)
+        model.score(*words)
     counted = CompareArithmetic(shape).pair(np.array([12, 12, 12])).sum()
     assert counter.get_total_flops() == pytest.approx(counted, rel=0.02)
 

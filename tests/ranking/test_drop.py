@@ -49,6 +49,7 @@ def test_ratios_may_be_any_numbers_in_any_sequence(drop):
 @pytest.mark.parametrize("drop", [Decimal("0.3"), np.float32(0.3), np.float64(0.3)])
 def test_a_ratio_may_be_any_number(drop):
     assert drop_plan(drop, 2) == (Decimal("0.3"),)
+    assert drop_plan(np.int64(0), 2) == (Decimal(0),)
 
 
 @given(keep=st.integers(1, 50), survivors=st.integers(1, 100))

@@ -80,5 +80,5 @@ def test_each_of_a_row_must_be_there():
 
 @pytest.mark.parametrize("name", ["", 7, ["bm25"]])
 def test_what_is_no_name(name):
-    with pytest.raises(CascadaError, match="it must be the name of a folder, bm25 or cosine:FOLDER"):
+    with pytest.raises(CascadaError, match="it must be a folder, cascada-mini, bm25 or cosine:FOLDER"):
         Ranker.load(name)

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from cascada.errors import CascadaError
+from cascada.ranking.drop import dropped
 from cascada.ranking.plan_file import PLAN_FILE, forget_plan, read_plan, write_plan
 
 EXITS = (4, 8, 12)
@@ -21,6 +22,13 @@ def test_a_plan_comes_back_as_it_was(tmp_path, plan):
 def test_ratios_are_kept_as_the_decimals_that_were_written(tmp_path):
     path = write_plan(tmp_path, (Decimal("0.29"), Decimal("0.5")), EXITS, {})
     assert json.loads(path.read_text())["drop"] == ["0.29", "0.5"]
+
+
+def test_a_ratio_that_was_edited_in_as_a_number_is_the_decimal_that_was_written(tmp_path):
+    (tmp_path / PLAN_FILE).write_text('{"format": 1, "exits": [4, 8, 12], "drop": [0.29, 0]}')
+    plan = read_plan(tmp_path, EXITS)
+    assert plan is not None
+    assert dropped(plan[0], 100) == 29
 
 
 def test_a_folder_without_one_has_none(tmp_path):

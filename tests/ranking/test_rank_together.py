@@ -25,4 +25,8 @@ def test_the_deadline_is_everyones():
 
 def test_a_group_without_candidates_is_told():
     with pytest.raises(CascadaError, match="no candidates"):
-        Ranker.load().rank_together([("who?", [])])
+        Ranker.load("bm25").rank_together([("who?", [])])
+
+
+def test_no_groups_are_no_rankings():
+    assert Ranker.load("bm25").rank_together([]) == []

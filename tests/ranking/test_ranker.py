@@ -93,7 +93,7 @@ def test_score_gives_the_scores_of_rank_in_the_order_given(ranker, question, sen
 
 def test_words_in_common_with_the_question_are_found():
     texts = ["It rained.", "Hamlet is a play by William Shakespeare.", "The sun shone."]
-    assert Ranker.load().rank("Who wrote the play Hamlet?", texts)[0].index == 1
+    assert Ranker.load("bm25").rank("Who wrote the play Hamlet?", texts)[0].index == 1
 
 
 def test_of_equal_candidates_the_one_given_first_stands_first(ranker, question, words):
@@ -149,7 +149,7 @@ def test_a_list_changed_after_the_call_does_not_change_the_ranking(question):
         texts[:] = ["two", "three"]
         yield question, texts
 
-    assert [len(ranking) for ranking in Ranker.load().rank_many(groups())] == [1, 2]
+    assert [len(ranking) for ranking in Ranker.load("bm25").rank_many(groups())] == [1, 2]
 
 
 def test_top_keeps_the_first(ranker, question, sentences):
@@ -173,7 +173,7 @@ def test_rank_many_answers_in_order_groups_of_any_size(ranker, words):
 def test_rank_many_reads_no_further_than_it_must():
     asked = itertools.count()
     groups = ((f"question {next(asked)}", ["yes"] * 100) for _ in range(1000))
-    rankings = Ranker.load().rank_many(groups)
+    rankings = Ranker.load("bm25").rank_many(groups)
     assert next(asked) == 0
     assert next(rankings).question == "question 1"
     assert next(asked) <= PAIRS_AT_ONCE // 100 + 3
@@ -228,7 +228,7 @@ CANDIDATES = {
 
 @pytest.mark.parametrize(("candidates", "sentence"), CANDIDATES.values(), ids=CANDIDATES)
 def test_candidates_that_are_none(candidates, sentence):
-    ranker = Ranker.load()
+    ranker = Ranker.load("bm25")
     for method in (ranker.rank, ranker.score):
         with pytest.raises(ValueError, match=sentence):
             method("who?", candidates)
@@ -243,7 +243,7 @@ def test_a_top_that_is_none(ranker, top):
 @pytest.mark.parametrize("group", ["who?", ("who?",), ("who?", ["text"], 3), 5])
 def test_a_group_that_is_none(group):
     with pytest.raises(CascadaError, match=r"A group is .*; it must be a question with its candidates"):
-        list(Ranker.load().rank_many([group]))
+        list(Ranker.load("bm25").rank_many([group]))
 
 
 def test_more_ratios_than_exits(rankers):

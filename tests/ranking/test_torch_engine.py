@@ -137,11 +137,13 @@ def test_without_drops_every_exit_is_to_the_bit_the_model_cut_there(four, questi
         assert {item.index: item.raw_score for item in alone} == {i: own[place] for i, own in scores.items()}
 
 
-@pytest.mark.parametrize("head", ["mean", "first"])
-def test_operations_are_those_that_torch_counts(encoder_folders, head, question, texts):
+@pytest.mark.parametrize(("head", "width"), [("mean", None), ("mean", 40), ("first", None)])
+def test_operations_are_those_that_torch_counts(encoder_folders, head, width, question, texts):
     """torch counts matrix products as they are run (a fused attention hides them); one pair alone has no padding."""
     for name in ("bert", "distilbert"):
-        model = StagedRanker(load_encoder(encoder_folders[name]), Shape((2, 4), head, max_length=48)).eval()
+        model = StagedRanker(
+            load_encoder(encoder_folders[name]), Shape((2, 4), head, max_length=48, head_width=width)
+        ).eval()
         tokenizer = PairTokenizer.load(encoder_folders[name], max_length=48, pad_id=model.pad_id)
         ranker = ranker_of(model, tokenizer)
         for text in texts[:3]:

@@ -26,21 +26,35 @@ class Course:
     """The exits of a ranker and what they drop.
 
     In a cascade a stage runs the layers since the exit before it; in the sequential ranker each stage is a model of its
-    own and runs all of its layers. Costs are relative to the last exit's model on every candidate.
+    own and runs all of its layers. Costs are relative to the last exit's model on every candidate. Layers below the
+    `join` of a decoupled ranker are not counted: its documents are cached.
     """
 
     exits: tuple[int, ...]
     plan: Plan
     sequential: bool = False
+    join: int = 0
 
     def __post_init__(self) -> None:
-        if not self.exits or any(before >= after for before, after in pairwise((0, *self.exits))):
-            raise CascadaError(f"The exits are {self.exits}; they must be layers from 1 up, each above the one before.")
+        least = max(self.join, 1)
+        if not self.exits or any(before >= after for before, after in pairwise((least - 1, *self.exits))):
+            raise CascadaError(
+                f"The exits are {self.exits}; they must be layers from {least} up, each above the one before."
+            )
+        if self.join and (self.sequential or self.exits[-1] == self.join):
+            raise CascadaError("Above a join there has to be an exit, and one model that it belongs to.")
 
     @property
     def layers(self) -> list[int]:
         """How many layers each stage runs."""
-        return list(self.exits) if self.sequential else [last - first for first, last in pairwise((0, *self.exits))]
+        if self.sequential:
+            return list(self.exits)
+        return [last - first for first, last in pairwise((self.join, *self.exits))]
+
+    @property
+    def full(self) -> int:
+        """Layers of the model that costs are relative to."""
+        return self.exits[-1] - self.join
 
     def layer_candidates(self, candidates: int) -> list[int]:
         """For each stage, its layers times the candidates that come to it."""
@@ -48,7 +62,7 @@ class Course:
 
     def relative_cost(self, candidates: int) -> float:
         """Layer-candidates, relative to running everyone through the last exit's model."""
-        return sum(self.layer_candidates(candidates)) / (self.exits[-1] * candidates)
+        return sum(self.layer_candidates(candidates)) / (self.full * candidates)
 
     def average_batch(self, candidates: int) -> float:
         """The batch size averaged over all layers that are run, when so many candidates start."""
@@ -59,6 +73,8 @@ class Course:
 
         Section 3 of the paper: memory that holds a plain batch of 84 holds a cascade's of 128, if α is 0.3.
         """
+        if not self.layers[0]:
+            raise CascadaError("The exit at the join costs nothing: any number of candidates may start.")
         room = limit * sum(self.layers)
         most = room // self.layers[0]  # more would not fit if all left at the first exit
         return bisect_right(range(most + 1), room, key=lambda start: sum(self.layer_candidates(start))) - 1
@@ -88,6 +104,8 @@ class Arithmetic:
     hidden: int
     feed_forward: int
     head: str = "mean"
+    head_width: int | None = None
+    """Of the dense layers of a head; `hidden` if not given."""
 
     def layer(self, tokens: Ints) -> Ints:
         """One layer, on texts of so many tokens each."""
@@ -99,8 +117,10 @@ class Arithmetic:
 
     def on_exit(self, tokens: Ints) -> Ints:
         """The head of an exit, which reads one vector whatever the length: three dense layers, then two logits."""
-        dense = 3 * 2 * self.hidden * self.hidden if self.head == "mean" else 0
-        return np.full_like(tokens, dense + 4 * self.hidden)
+        if self.head != "mean":
+            return np.full_like(tokens, 4 * self.hidden)
+        width = self.head_width or self.hidden
+        return np.full_like(tokens, 2 * width * (self.hidden + 2 * width) + 4 * width)
 
     def stage(self, layers: int, tokens: Ints) -> Ints:
         """So many layers with an exit's head on them."""

@@ -67,7 +67,7 @@ def dropped(rule: Rule, survivors: int) -> int:
 
 
 def _ratio(value: object) -> Decimal:
-    number = isinstance(value, (int, float, Decimal, np.floating)) and not isinstance(value, bool)
+    number = isinstance(value, (int, float, Decimal, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not isfinite(value) or not 0 <= value < 1:  # type: ignore[arg-type, operator]
         raise CascadaError(f"drop is {value!r}; a drop ratio is a number from 0 to below 1.")
     return Decimal(str(value))

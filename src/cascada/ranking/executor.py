@@ -90,6 +90,7 @@ class _Trace:
         self.truncated = np.zeros(len(owner), bool)
         self.tokens = np.zeros(len(owner), np.int64)
         self.flops = np.zeros((stages, questions), np.int64)
+        self.besides = np.zeros((stages, questions), np.int64)
         self.full_flops = np.zeros((stages, questions), np.int64)
         self.seconds = np.zeros((stages, questions), np.float32)
         self.complete = True
@@ -102,7 +103,9 @@ class _Trace:
             self.truncated[alive] |= scored.truncated
         if scored.tokens is not None:
             self.tokens[alive] = scored.tokens
-        spent = self._by_question(stage.flops(self.tokens[alive]), alive)
+        if scored.besides is not None:
+            self.besides[index] = self._by_question(scored.besides, alive)
+        spent = self._by_question(stage.flops(self.tokens[alive]), alive) + self.besides[index]
         self.flops[index] = spent
         share = spent if spent.any() else np.bincount(self.owner[alive], minlength=self.questions)
         self.seconds[index] = seconds * share / share.sum()
@@ -119,7 +122,8 @@ class _Trace:
         average = np.rint(self._by_question(self.tokens, everyone) / np.maximum(counted, 1)).astype(np.int64)
         tokens = np.where(self.tokens > 0, self.tokens, average[self.owner])
         for index, stage in enumerate(stages):
-            self.full_flops[index] = self._by_question(stage.flops(tokens), everyone) * (counted > 0)
+            whole = self._by_question(stage.flops(tokens), everyone) + self.besides[index]
+            self.full_flops[index] = whole * (counted > 0)
 
     def outcomes(self) -> list[Outcome]:
         raw = self.scores[self.stage, np.arange(len(self.owner))]

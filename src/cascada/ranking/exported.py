@@ -42,10 +42,20 @@ class Exported:
     """How hidden states are held between stages."""
     precision: str
     """How the products are computed, in words for people."""
+    head_width: int | None = None
+    """Of the dense layers of a head; `hidden` if not given."""
+
+
+def stage_name(exit: int) -> str:
+    return f"stage-{exit}"
 
 
 def stage_file(exit: int, *, safe: bool = False) -> str:
-    return f"stage-{exit}{'.safe' if safe else ''}.onnx"
+    return graph_file(stage_name(exit), safe=safe)
+
+
+def graph_file(name: str, *, safe: bool = False) -> str:
+    return f"{name}{'.safe' if safe else ''}.onnx"
 
 
 def read_exported(folder: Path) -> Exported:

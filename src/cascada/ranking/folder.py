@@ -11,8 +11,10 @@ from cascada.errors import CascadaError
 SHAPE_FILE = "cascada.json"
 FORMAT = 1
 
-COMPARE_AGGREGATE = "compare-aggregate"
-"""The `kind` of a ranker that is no transformer; a transformer's folder names none."""
+COMPARE_AGGREGATE, DECOUPLED = "compare-aggregate", "decoupled"
+"""The `kind` of a ranker that is no plain transformer; a transformer's folder names none."""
+READER = "reader"
+"""The `kind` of what is no ranker: it finds short answers."""
 
 
 def read_shape(folder: Path) -> dict[str, Any]:

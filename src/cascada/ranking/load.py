@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from cascada.errors import CascadaError, first_line, require
 from cascada.ranking.bm25 import bm25_ranker
-from cascada.ranking.folder import COMPARE_AGGREGATE, read_shape
+from cascada.ranking.folder import COMPARE_AGGREGATE, DECOUPLED, READER, read_shape
 from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker, in_a_row
 
+BUNDLED = "cascada-mini"
+"""The model that comes with the package."""
 
-def load(model: str | Path | None = None) -> Ranker:
+
+def load(model: str | Path | None = None, *, store: Any = None, add: bool = False) -> Ranker:
     """See `Ranker.load`."""
-    if model is None:
-        return bm25_ranker()
+    model = BUNDLED if model is None else model
     if not isinstance(model, (str, Path)) or not str(model):
-        raise CascadaError(f"The model is {model!r}; it must be the name of a folder, bm25 or cosine:FOLDER.")
-    rankers = [_load_one(name) for name in _names(str(model))]
+        raise CascadaError(f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25 or cosine:FOLDER.")
+    names = _names(str(model))
+    if store is not None and not any(map(_decoupled, names)):
+        raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
+    rankers = [_load_one(name, store, add) for name in names]
     return rankers[0] if len(rankers) == 1 else in_a_row(rankers)
 
 
@@ -33,29 +39,46 @@ def _names(model: str) -> list[str]:
     return names
 
 
-def _load_one(name: str) -> Ranker:
+def _decoupled(name: str) -> bool:
+    known = name == "bm25" or name.startswith("cosine:")
+    return not known and read_shape(_folder(name)).get("kind") == DECOUPLED
+
+
+def _load_one(name: str, store: Any, add: bool) -> Ranker:
     if name == "bm25":
         return bm25_ranker()
     if name.startswith("cosine:"):
-        _require_torch()
+        require_torch()
         from cascada.ranking.engines.cosine import cosine_ranker
 
         return cosine_ranker(name.removeprefix("cosine:"))
     folder = _folder(name)
     shape = read_shape(folder)  # a wrong folder is told before an engine is loaded
+    if shape.get("kind") == READER:
+        raise CascadaError(f"{name} is a reader: it finds short answers and does not rank.")
     plan = read_plan(folder, shape["exits"])
-    ranker = _exported(folder) if shape.get("engine") == "onnx" else _trained(folder, shape.get("kind"))
+    if shape.get("kind") == DECOUPLED:
+        from cascada.ranking.decoupled import decoupled_ranker
+
+        ranker = decoupled_ranker(folder, store, add=add)
+    else:
+        kind = shape.get("kind")
+        ranker = _exported(folder, kind) if shape.get("engine") == "onnx" else _trained(folder, kind)
     ranker.plan = plan or ranker.plan
     return ranker
 
 
-def _exported(folder: Path) -> Ranker:
+def _exported(folder: Path, kind: str | None) -> Ranker:
+    if kind == COMPARE_AGGREGATE:
+        from cascada.ranking.engines.onnx_compare_aggregate import onnx_compare_ranker
+
+        return onnx_compare_ranker(folder, threads=threads())
     from cascada.ranking.engines.onnx import onnx_ranker
 
-    return onnx_ranker(folder, threads=_threads())
+    return onnx_ranker(folder, threads=threads())
 
 
-def _threads() -> int:
+def threads() -> int:
     """As many as there are cores for this process, or as the variable CASCADA_THREADS says."""
     from cascada.doctor import cores
 
@@ -66,7 +89,7 @@ def _threads() -> int:
 
 
 def _trained(folder: Path, kind: str | None) -> Ranker:
-    _require_torch()
+    require_torch()
     if kind == COMPARE_AGGREGATE:
         from cascada.ranking.engines.compare_aggregate import load_compare_aggregate
 
@@ -78,6 +101,8 @@ def _trained(folder: Path, kind: str | None) -> Ranker:
 
 def _folder(model: str) -> Path:
     """The folder itself, or this machine's copy of a model on the hub, `organisation/name`, fetched if need be."""
+    if model == BUNDLED and not Path(model).exists():
+        return Path(__file__).parents[1] / "bundled" / BUNDLED
     if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return Path(model)
     from huggingface_hub import snapshot_download
@@ -91,6 +116,6 @@ def _folder(model: str) -> Path:
         ) from error
 
 
-def _require_torch() -> None:
+def require_torch() -> None:
     for module in ("torch", "transformers", "safetensors"):
         require(module, "train", "the torch engine")

@@ -67,7 +67,7 @@ def _rules(plan: Plan) -> dict[str, Any]:
 def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     if "keep" in content:
         return keep_plan(content["keep"], stages)
-    return drop_plan([Decimal(ratio) for ratio in content["drop"]], stages)
+    return drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # 0.29 may be edited in as a number
 
 
 def _listed(exits: tuple[int, ...]) -> str:

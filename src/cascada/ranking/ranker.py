@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from cascada.ranking.fit import Fit, Speeds
 from cascada.ranking.inputs import Asked, batches_of, checked, checked_top, deadline_of, text_of
 from cascada.ranking.result import Document, Item, Ranking, StageCost
 from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
+
+if TYPE_CHECKING:
+    from cascada.ranking.decoupled.documents import EncodingStore
 
 
 class Ranker:
@@ -34,12 +38,17 @@ class Ranker:
         return tuple(stage.exit for stage in self.stages)
 
     @staticmethod
-    def load(model: str | Path | None = None) -> Ranker:
+    def load(
+        model: str | Path | None = None, *, store: EncodingStore | str | Path | None = None, add: bool = False
+    ) -> Ranker:
         """A ranker by name.
 
         `model` is a folder written by `cascada train`, such a folder's name on the hub (`organisation/name`), `bm25`,
         or `cosine:FOLDER` for an encoder whose mean embeddings are compared. `A+B` puts rankers in a row, each on what
-        the one before lets through. Without a name: BM25.
+        the one before lets through. Without a name: the model in the package, `cascada-mini`.
+
+        A decoupled ranker takes documents' encodings from a `store`, by its path (see `cascada encode`) or an object;
+        what is not there is encoded when it is ranked, and with `add` put into the store.
 
         >>> ranker = Ranker.load("bm25")
         >>> ranker.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].index
@@ -47,7 +56,7 @@ class Ranker:
         """
         from cascada.ranking.load import load
 
-        return load(model)
+        return load(model, store=store, add=add)
 
     def rank(
         self,
@@ -96,11 +105,13 @@ class Ranker:
     ) -> list[Ranking]:
         """`rank` for each (question, candidates), all in one run and by one deadline: what a server's batch is."""
         batch = [checked(group) for group in groups]
+        if not batch:
+            return []
         outcomes = self._run(batch, self._rules(drop, keep, deadline), deadline)
         return [self._ranking(*group, outcome, None) for group, outcome in zip(batch, outcomes, strict=True)]
 
     def score(self, question: str, texts: Sequence[Document], *, drop: Drop = None) -> Floats:
-        """The candidates' scores in [0, 1], in the order given."""
+        """The candidates' scores in [0, 1], in the order given; comparable only if nobody is dropped (`drop=0`)."""
         (outcome,) = self._run([checked((question, texts))], self._rules(drop, None))
         return outcome.probability
 

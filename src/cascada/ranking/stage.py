@@ -47,6 +47,7 @@ class Scored:
     state: State | None = None
     truncated: Bools | None = None  # (pairs,): the text did not fit; None where a stage has no limit
     tokens: Ints | None = None  # (pairs,): tokens read; None where a stage does not count them
+    besides: Ints | None = None  # (pairs,): operations beside those of `flops`, such as texts encoded before they meet
 
 
 class OutOfTime(Exception):

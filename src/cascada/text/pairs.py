@@ -21,6 +21,8 @@ from cascada.errors import CascadaError
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Run = tuple[list[int], int]
+"""Tokens, and the segment type that all of them have."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,17 @@ class PairTokenizer:
         """Encode `texts[i]` against `questions[owner[i]]`. Each question is tokenised once."""
         asked = self.tokens(questions)
         answered = self.tokens(texts)
-        before, between, after = self._pair
         rows, truncated = [], []
         for question, text in zip((asked[index] for index in owner), answered, strict=True):
             keep_question, keep_text = share(len(question), len(text), self.room)
             truncated.append(keep_question < len(question) or keep_text < len(text))
-            first = (before + question[:keep_question] + between, self._types[0])
-            rows.append((first, (text[:keep_text] + after, self._types[1])))
+            rows.append(self.laid_out(question[:keep_question], text[:keep_text]))
         return joined(rows, truncated)
+
+    def laid_out(self, question: list[int], text: list[int]) -> tuple[Run, Run]:
+        """The tokens of a pair with the special ones around them; the text's own are the first of the second run."""
+        before, between, after = self._pair
+        return (before + question + between, self._types[0]), (text + after, self._types[1])
 
     def encode_alone(self, texts: Sequence[str]) -> EncodedPairs:
         """Encode each text by itself, `[CLS] text [SEP]`: for encoders that compare embeddings."""
@@ -124,8 +129,8 @@ class PairTokenizer:
         return tokens
 
 
-def joined(rows: Sequence[Sequence[tuple[list[int], int]]], truncated: Sequence[bool]) -> EncodedPairs:
-    """Each row is made of runs of tokens, each run with the segment type that all of its tokens have."""
+def joined(rows: Sequence[Sequence[Run]], truncated: Sequence[bool]) -> EncodedPairs:
+    """Each row is made of runs of tokens."""
     runs = [run for row in rows for run in row]
     ends = np.cumsum([sum(len(tokens) for tokens, _ in row) for row in rows], dtype=np.int64)
     ids = np.fromiter(chain.from_iterable(tokens for tokens, _ in runs), np.int32)

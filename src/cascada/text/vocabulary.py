@@ -10,6 +10,8 @@ from pathlib import Path
 
 from cascada.errors import CascadaError
 
+WORDS_FILE = "words.txt"
+
 PAD, UNKNOWN = 0, 1
 """The first two ids; words follow."""
 

@@ -96,6 +96,14 @@ def test_as_few_as_are_needed_are_enough():
     assert certified(*learning(117, 5).halves(0), 0.95, 0.95).questions == 59
 
 
+@pytest.mark.parametrize(("share", "confidence", "questions"), [(0.3, 0.91, 2), (0.23, 0.77, 1)])
+def test_with_no_question_to_spare_a_rounding_error_certifies_nothing_that_drops(share, confidence, questions):
+    """The share to the power of the questions is 1 - confidence, but not as binary floats."""
+    good, bad = [3, 2, 1], [1, 2, 3]
+    found = certified(scores_of([[good, good]] * 9), scores_of([[bad, good]] * questions), share, confidence)
+    assert (found.plan, found.survived) == ((Decimal(0),), questions)
+
+
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_certainty_cannot_be_asked_for(share):
     with pytest.raises(CascadaError, match="between 0 and 1"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
@@ -29,16 +29,24 @@ def usable_cores() -> int:
         return os.cpu_count() or 1
 
 
-def in_order(function: Callable[[Item], Result], items: Iterable[Item], *, workers: int) -> Iterator[Result]:
+def in_order(
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: int,
+    start: Callable[[], object] | None = None,
+) -> Generator[Result, None, None]:
     """`map`, with the work done by so many processes (1: this one).
 
-    `function` stands at the top of a module, since the processes import it.
+    `function` stands at the top of a module, since the processes import it. Each process calls `start` before all else.
     """
     if workers == 1:
+        if start:
+            start()
         yield from map(function, items)
         return
     # Processes that are spawned, not forked: a fork would copy the progress bar's thread in whatever state it is in.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_stay_with_the_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(start,))
     try:
         yield from _through(pool, function, items, workers * AHEAD)
     except BrokenProcessPool as error:
@@ -59,6 +67,12 @@ def _through(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+def _begin(start: Callable[[], object] | None) -> None:
+    _stay_with_the_parent()
+    if start:
+        start()
 
 
 def _stay_with_the_parent() -> None:

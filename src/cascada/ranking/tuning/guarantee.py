@@ -151,6 +151,7 @@ def _check_enough(questions: int, at_least: float, confidence: float) -> None:
 
 
 def _passed(survived: Ints, questions: int, at_least: float, confidence: float) -> int:
-    """How many plans pass before the first that does not."""
+    """How many plans pass before the first that does not. The one that drops nobody needs no test."""
     passes = p_value(survived, questions, at_least) <= 1 - confidence
+    passes[0] = True  # with no question to spare, a rounding error would otherwise decide
     return len(passes) if passes.all() else int(np.argmin(passes))

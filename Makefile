@@ -3,16 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format clean
+.PHONY: demo test nightly check format clean
 
-demo: .venv/core  ## rank real sentences
-	@$(BIN)/cascada rank "How many people ascended the Eiffel Tower in 2011?" examples/eiffel.txt --top 3
-	@$(BIN)/cascada rank "How old was Warhol when his dad died?" examples/warhol.txt --top 3
-	@$(BIN)/cascada rank "How long does the president of Algeria serve for?" examples/algeria.txt --top 3
-	@$(BIN)/cascada data stats examples/selqa.jsonl
+demo: .venv/core  ## ask documents, rank sentences
+	@$(BIN)/cascada ask "Which chemist made enough liquid oxygen to study it?" examples/documents --top 1
+	@$(BIN)/cascada ask "Why was Polonia relegated in 2013?" examples/documents --top 1
+	@$(BIN)/cascada ask "What is the capital of Australia?" examples/documents --top 1
+	@$(BIN)/cascada rank "How many people ascended the Eiffel Tower in 2011?" examples/eiffel.txt --top 3 --explain
 
 test: check  ## lint, types, tests
 	$(BIN)/pytest -n 2 -q
+
+nightly: .venv/dev  ## every table and figure of the papers, on small data
+	$(BIN)/cascada reproduce all --quick
 
 check: .venv/dev
 	$(BIN)/ruff check .

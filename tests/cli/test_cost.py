@@ -83,12 +83,24 @@ def test_the_table_aligns_and_says_it_in_words():
     assert any("plain batch of 84" in line for line in lines)
 
 
+def test_below_the_join_nothing_is_counted():
+    found = json.loads(run("--join", 6, "--exits", "6,8,12", "--keep", "20,5", "--candidates", 100, "--json"))
+    assert [stage["layers"] for stage in found["stages"]] == [0, 2, 4]
+    assert (found["layer_candidates"], found["full_layer_candidates"]) == (2 * 20 + 4 * 5, 600)
+    assert json.loads(run("--layers", 13, "--join", 12, "--json"))["relative_cost"] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--exits", "4,6"], "the last exit must be the last layer, 12"),
         (["--exits", "8,4,12"], "each above the one before"),
         (["--exits", "0,12"], "from 1 up"),
+        (["--join", "6", "--exits", "5,12"], "from 6 up"),
+        (["--join", "12", "--exits", "12"], "there has to be an exit"),
+        (["--join", "12"], "the last exit must be the last layer"),
+        (["--join", "6", "--sequential"], "one model"),
+        (["--join", "6", "--exits", "6,12", "--fits", "8"], "any number of candidates may start"),
         (["--exits", "four"], "--exits four: expected whole numbers with commas"),
         (["--drop", "1"], "drop"),
         (["--drop", "fit"], "drop"),

@@ -100,6 +100,7 @@ def test_the_cost_of_a_cascade_is_the_mean_over_the_questions(cascade_folder: Pa
     found = as_json(cascade_folder, tiny, "--keep", "1")
     assert found["relative_cost"] == (2 * 2 + 2 * 1) / (4 * 2)
     assert 0.5 < found["flops_share"] < 1
+    assert 0 < found["calibration_error"] < 1
     assert as_json(cascade_folder, tiny)["flops_share"] == as_json(cascade_folder, tiny)["relative_cost"] == 1
     assert "cost relative to running everyone to the end: 0.750" in run(cascade_folder, tiny, "--drop", "0.5")
 

@@ -63,13 +63,13 @@ def assert_refused(done, *sentences):
 
 
 def test_a_file_of_lines_is_ranked(cascada, file):
-    found = ranked(cascada("rank", QUESTION, file, "--json"))
+    found = ranked(cascada("rank", QUESTION, file, "--model", "bm25", "--json"))
     assert [item["text"] for item in found["items"]] == [TEXTS[1], TEXTS[0], TEXTS[2]]
     assert [item["index"] for item in found["items"]] == [1, 0, 2]
 
 
 def test_the_json_keeps_its_contract(cascada, file):
-    found = ranked(cascada("rank", QUESTION, file, "--json"))
+    found = ranked(cascada("rank", QUESTION, file, "--drop", "0", "--json"))
     assert {"items", "relative_cost", "complete"} <= set(found)
     assert {"index", "text", "score", "raw_score", "exit", "truncated"} <= set(found["items"][0])
     assert (found["relative_cost"], found["complete"]) == (1.0, True)
@@ -154,10 +154,10 @@ def test_explain_draws_who_fell_where(cascada, file, cascade_folder, monkeypatch
 
 def test_explain_sums_long_tails_up_unless_all_are_asked_for(cascada, tmp_path):
     (tmp_path / "many").write_text("\n".join(f"text {number}" for number in range(50)))
-    short = cascada("rank", QUESTION, tmp_path / "many", "--explain").out
-    assert "… 40 more stayed to the end" in short
-    assert "more" not in cascada("rank", QUESTION, tmp_path / "many", "--explain", "--all").out
-    assert "… 20 more" in cascada("rank", QUESTION, tmp_path / "many", "--explain", "--top", "30").out
+    asked = ("rank", QUESTION, tmp_path / "many", "--model", "bm25", "--explain")
+    assert "… 40 more stayed to the end" in cascada(*asked).out
+    assert "more" not in cascada(*asked, "--all").out
+    assert "… 20 more" in cascada(*asked, "--top", "30").out
 
 
 def test_a_deadline_gives_a_complete_order(cascada, file, cascade_folder):
@@ -250,7 +250,7 @@ def run(*arguments, text, **environment):
 
 
 def test_the_process_prints_json_and_ends_with_0(file):
-    done = run("rank", QUESTION, "--json", text=file.read_text(encoding="utf-8"))
+    done = run("rank", QUESTION, "--model", "bm25", "--json", text=file.read_text(encoding="utf-8"))
     assert (done.returncode, done.stderr) == (0, b"")
     assert [item["index"] for item in json.loads(done.stdout)["items"]] == [1, 0, 2]
 

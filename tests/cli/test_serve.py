@@ -61,7 +61,7 @@ def test_what_was_accepted_is_finished_when_the_server_is_told_to_end():
     def ask(number):
         found.append(httpx.post(f"{url}/v1/rank", json=BODY | {"top": 1 + number % 2}, timeout=PATIENCE))
 
-    with served("--batch-tokens", "1", before=SLOW) as (url, process):
+    with served("bm25", "--batch-tokens", "1", before=SLOW) as (url, process):
         ready(url)
         clients = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
         for client in clients:

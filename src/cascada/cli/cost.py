@@ -25,6 +25,9 @@ def cost(
     sequential: Annotated[
         bool, typer.Option("--sequential", help="Each exit is a model of its own: the sequential ranker.")
     ] = False,
+    join: Annotated[
+        int, typer.Option(min=0, help="A decoupled ranker's: layers below it are cached, and not counted.")
+    ] = 0,
     fits: Annotated[int | None, typer.Option(min=1, help="The batch that memory holds: how many may start?")] = None,
     tokens: Annotated[
         str | None, typer.Option(help="Tokens of a pair, or of several with commas: count operations.")
@@ -34,7 +37,7 @@ def cost(
     as_json: AsJson = False,
 ) -> None:
     """Say who survives, and what a cascade costs next to running every candidate through every layer."""
-    course = _course(layers, exits, drop, keep, sequential)
+    course = _course(layers, exits, drop, keep, sequential, join)
     found = _found(course, candidates)
     if fits is not None:
         found["fits"] = _fitting(course, fits)
@@ -46,22 +49,22 @@ def cost(
         _print(found)
 
 
-def _course(layers: int, exits: str | None, drop: str | None, keep: str | None, sequential: bool) -> Course:
+def _course(layers: int, exits: str | None, drop: str | None, keep: str | None, sequential: bool, join: int) -> Course:
     from cascada.ranking.cost import Course
     from cascada.ranking.drop import plan_of
     from cascada.ranking.exits import default_exits
 
-    places = tuple(whole_numbers(exits, "--exits") or default_exits(layers))
-    if places[-1] != layers:
+    places = tuple(whole_numbers(exits, "--exits") or (exit for exit in default_exits(layers) if exit > join))
+    if not places or places[-1] != layers:
         raise CascadaError(f"--exits {exits}: the last exit must be the last layer, {layers}.")
-    return Course(places, plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(places)), sequential)
+    return Course(places, plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(places)), sequential, join)
 
 
 def _found(course: Course, candidates: int) -> dict[str, Any]:
     from cascada.ranking.cost import survivors_into
 
     survivors, spent = survivors_into(course.plan, candidates), course.layer_candidates(candidates)
-    full = course.exits[-1] * candidates
+    full = course.full * candidates
     rows = zip(course.exits, course.layers, survivors, spent, strict=True)
     return {
         "survivors": survivors,

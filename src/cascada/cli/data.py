@@ -12,14 +12,18 @@ import typer
 
 from cascada.cli import asnq
 from cascada.cli.mine import mine
+from cascada.cli.openqa import openqa
 from cascada.cli.options import AsJson, Root, Source, Split
 from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data import Group, Mode, Statistics
 
-app = typer.Typer(help="Data sets: statistics, conversion, label noise, mined negatives.", no_args_is_help=True)
+app = typer.Typer(
+    help="Data sets: statistics, conversion, label noise, mined negatives, open-domain QA.", no_args_is_help=True
+)
 app.command()(mine)
+app.command()(openqa)
 
 app.command("asnq")(asnq.convert)
 app.command("asnq-split")(asnq.split)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Keep, Root, Source, ratios, whole_numbers
+from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Store, ratios, whole_numbers
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def evaluate(
     mode: Annotated[
         str, typer.Option(help="clean leaves out questions whose candidates are all wrong or all right; or raw, …")
     ] = "clean",
+    store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
     measures: Annotated[str, typer.Option(help="What to measure, with commas: MAP,MRR,P@1,nDCG@10,R@5.")] = "",
@@ -54,7 +55,7 @@ def evaluate(
     if run and not run.resolve().parent.is_dir():
         raise CascadaError(f"--run {run}: there is no folder {run.parent}.")
     started = time.perf_counter()
-    ranked, costs = _ranked(model, groups, drop, keep)
+    ranked, costs = _ranked(model, groups, drop, keep, store)
     seconds = time.perf_counter() - started
     result = measure(ranked, qrels(groups), names)
     if run:
@@ -67,13 +68,15 @@ def evaluate(
         _print_costs(costs)
 
 
-def _ranked(model: str, groups: list[Group], drop: str | None, keep: str | None) -> tuple[Run, dict[str, float]]:
+def _ranked(
+    model: str, groups: list[Group], drop: str | None, keep: str | None, store: Path | None
+) -> tuple[Run, dict[str, float]]:
     """A run, read from a file or made by ranking every group, and what the ranking cost."""
     from cascada.data import read_run
 
     if Path(model).is_file():
-        if drop or keep:
-            raise CascadaError("--drop and --keep belong to a ranker; a run file is measured as it is.")
+        if drop or keep or store:
+            raise CascadaError("--drop, --keep and --store belong to a ranker; a run file is measured as it is.")
         return read_run(model), {}
     from cascada.cli.progress import progress
     from cascada.ranking import Ranker
@@ -82,8 +85,8 @@ def _ranked(model: str, groups: list[Group], drop: str | None, keep: str | None)
 
     # BM25 knows how rare a word is from all the candidates at hand, as a search engine does from its index.
     texts = (text for group in groups for text in group.texts)
-    ranker = bm25_ranker(texts) if model == "bm25" else Ranker.load(model)
-    spent = Costs()
+    ranker = bm25_ranker(texts) if model == "bm25" and not store else Ranker.load(model, store=store)
+    spent = Costs([group for group in groups if group.candidates])
     drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
         run = run_of(ranker, groups, drop=drops, keep=counts, each=lambda one: advance(spent.add(one)))
@@ -91,23 +94,41 @@ def _ranked(model: str, groups: list[Group], drop: str | None, keep: str | None)
 
 
 class Costs:
-    """What rankings cost relative to running every candidate to the end, question by question."""
+    """What rankings cost relative to running every candidate to the end, question by question, and how far their scores
+    are from being probabilities.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, groups: list[Group]) -> None:
+        """Rankings come in the groups' order."""
+        self.groups = iter(groups)
         self.layers: list[float] = []
         self.operations: list[float] = []
+        self.scores: list[float] = []
+        self.right: list[bool] = []
 
     def add(self, ranking: Ranking) -> int:
         """Take note of a ranking; how many candidates it has."""
         self.layers.append(ranking.relative_cost)
         if ranking.full_flops:
             self.operations.append(ranking.flops / ranking.full_flops)
+        labels = next(self.groups).labels
+        self.scores += [item.score for item in ranking]
+        self.right += [labels[item.index] > 0 for item in ranking]
         return len(ranking)
 
     def means(self) -> dict[str, float]:
-        """Over the questions; operations only if the ranker counts them."""
-        means = {"relative_cost": fmean(self.layers)} if self.layers else {}
-        return means | ({"flops_share": fmean(self.operations)} if self.operations else {})
+        """Over the questions; operations, and the scores' error, only if the ranker counts operations: one that does
+        not compares words or angles.
+        """
+        if not self.operations:
+            return {"relative_cost": fmean(self.layers)} if self.layers else {}
+        import numpy as np
+
+        from cascada.metrics.calibration import calibration_error
+
+        error = calibration_error(np.array(self.scores), np.array(self.right))
+        costs = {"relative_cost": fmean(self.layers), "flops_share": fmean(self.operations)}
+        return costs | {"calibration_error": error}
 
 
 def _as_dict(result: Evaluation, compared: dict[str, Comparison], seconds: float) -> dict[str, Any]:
@@ -146,3 +167,4 @@ def _print_costs(costs: dict[str, float]) -> None:
     if "flops_share" in costs:  # a ranker without layers has nothing to be relative to
         layers, operations = costs["relative_cost"], costs["flops_share"]
         typer.echo(f" cost relative to running everyone to the end: {layers:.3f} (operations {operations:.3f})")
+        typer.echo(f" calibration error of the scores: {costs['calibration_error']:.3f}")

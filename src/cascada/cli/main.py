@@ -9,7 +9,25 @@ from typing import Annotated
 import typer
 
 import cascada
-from cascada.cli import ask, cost, cut, data, doctor, evaluate, export, index, rank, serve, train, tune
+from cascada.cli import (
+    ask,
+    bench,
+    calibrate,
+    cost,
+    cut,
+    data,
+    doctor,
+    encode,
+    evaluate,
+    export,
+    index,
+    rank,
+    reproduce,
+    serve,
+    store,
+    train,
+    tune,
+)
 from cascada.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
@@ -22,16 +40,21 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(data.app, name="data")
+app.add_typer(store.app, name="store")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("tune")(tune.tune)
 app.command("rank")(rank.rank)
 app.command("ask")(ask.ask)
 app.command("index")(index.index)
+app.command("encode")(encode.encode)
 app.command("cost")(cost.cost)
 app.command("cut")(cut.cut)
+app.command("calibrate")(calibrate.calibrate)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
+app.command("bench")(bench.bench)
+app.command("reproduce")(reproduce.reproduce)
 app.command("doctor")(doctor.doctor)
 
 

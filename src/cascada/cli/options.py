@@ -16,6 +16,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Drop = Annotated[
     str | None, typer.Option(help="Drop ratio at every exit, or one for each but the last: 0.3 or 0.3,0.4.")
 ]
+Store = Annotated[
+    Path | None,
+    typer.Option("--store", help="Documents' encodings for a decoupled ranker, as `cascada encode` keeps them."),
+]
 Keep = Annotated[str | None, typer.Option(help="Instead of --drop: how many stay after each exit but the last: 64,32.")]
 
 

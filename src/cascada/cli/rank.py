@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Keep, ratios, whole_numbers
+from cascada.cli.options import AsJson, Drop, Keep, Store, ratios, whole_numbers
 from cascada.errors import CascadaError, DataError
 
 
@@ -22,6 +22,7 @@ def rank(
         str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
     ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
+    store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[
@@ -38,7 +39,7 @@ def rank(
 
     drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     candidates = read_candidates(file)
-    ranker = Ranker.load(model)
+    ranker = Ranker.load(model, store=store)
     ranking = ranker.rank(question, candidates, top=top, drop=drops, keep=counts, deadline_ms=deadline_ms)
     if as_json:
         print(json.dumps(ranking.to_dict()))

@@ -79,4 +79,6 @@ def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
 
 def _name(model: str | None) -> str:
     """What answers carry: clients need not know where the folders are."""
-    return "+".join(Path(part).name for part in (model or "bm25").split("+"))
+    from cascada.ranking.load import BUNDLED
+
+    return "+".join(Path(part).name for part in (model or BUNDLED).split("+"))

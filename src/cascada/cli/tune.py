@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cascada.cli.options import AsJson, Root
+from cascada.cli.options import AsJson, Root, Store
 from cascada.cli.progress import progress
 from cascada.errors import CascadaError, require
 
@@ -45,6 +45,7 @@ def tune(
     ] = None,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="How sure --keep-best has to be.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Which half of the questions to choose on.")] = 0,
+    store: Store = None,
     scores: Annotated[Path | None, typer.Option(help="Keep every exit's scores here, and use them if there.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw quality against cost: a .png, .svg or .pdf.")] = None,
     save: Annotated[bool, typer.Option("--save", help="Make the chosen plan the model's default.")] = False,
@@ -64,7 +65,7 @@ def tune(
     own = _numbers(ratios)
     _check_outputs(model, scores, picture, save)
     groups, where = _groups(data, root, split, mode)
-    found = _scores(model, groups, scores)
+    found = _scores(model, groups, scores, store)
     with progress("replaying", total=len(found.questions), unit="questions") as each:
         tuning = choose(found, _plans(grid, own, len(found.exits)), measure=measure, seed=seed, each=each)
     if picture:
@@ -143,7 +144,7 @@ def _groups(data: str | None, root: Path | None, split: str | None, mode: str) -
     return groups, f"{data}{f' {split}' if split else ''} ({mode})"
 
 
-def _scores(model: str, groups: list[Group], path: Path | None) -> ExitScores:
+def _scores(model: str, groups: list[Group], path: Path | None, store: Path | None) -> ExitScores:
     """Every exit's scores, from the file if it is there; else from the model, and into the file."""
     from cascada.ranking import Ranker
     from cascada.ranking.tuning import collect
@@ -151,7 +152,7 @@ def _scores(model: str, groups: list[Group], path: Path | None) -> ExitScores:
 
     if path and path.exists():
         return load_scores(path, model, groups)
-    ranker = Ranker.load(model)
+    ranker = Ranker.load(model, store=store)
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
         found = collect(ranker, groups, each=lambda ranking: advance(len(ranking)))
     if path:

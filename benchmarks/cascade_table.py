@@ -3,7 +3,8 @@
     python benchmarks/cascade_table.py CASCADE MT-4+MT-6+MT-8+MT-10+MT-12 wikiqa --root WIKIQA
 
 Every model runs once over the data; what a drop ratio does is replayed from the scores. Cost is relative to running the
-last monolithic model on every candidate, as the mean over the questions.
+last monolithic model on every candidate, as the mean over the questions. CT-n is the cascade if everyone stops at the
+exit after n layers.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ def rows(cascade: ExitScores, sequential: ExitScores) -> list[dict[str, object]]
     for place, layers in enumerate(sequential.layers):
         found.append({"model": f"MT-{layers}", "drop": "", **figures(alone(sequential, place, layers))})
     found += [{"model": "SR", "drop": drop, **figures(sequential, drop)} for drop in DROPS]
+    for place, layers in enumerate(cascade.exits[:-1]):
+        found.append({"model": f"CT-{layers}", "drop": "", **figures(alone(cascade, place, layers))})
     found += [{"model": "CT", "drop": drop, **figures(cascade, drop)} for drop in ("0", *DROPS)]
     return found
 

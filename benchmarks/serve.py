@@ -3,11 +3,11 @@
     python benchmarks/serve.py MODEL [--peer TRAINED_FOLDER] [--clients 32] [--seconds 60] [--data DATA] [--json]
 
 `cascada serve MODEL` runs as a process of its own, on loopback. Clients send one request after another to /v1/rank;
-each answer is compared with that of the same ranker, called directly. 8-bit products depend on what is computed
-together, so that scores differ a little; with `--exact`, for other models, they must not. Then three times as many
-clients as the queue has places show what overload looks like. With `--peer`, the same clients call `serve_peer.py`,
-which has the same encoder weights, in both of its ways; the better one counts. Everything is measured in turn, in one
-run.
+each answer is compared with that of the same ranker, called directly. With `--exact` scores must be the same; without
+it they may differ a little, as those of rankers do whose 8-bit ranges depend on what is computed together. Then three
+times as many clients as the queue has places show what overload looks like. With `--peer`, the same clients call
+`serve_peer.py`, which has the same encoder weights, in both of its ways; the better one counts. Everything is measured
+in turn, in one run.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--drop", type=float, default=0.3)
     parser.add_argument("--data", default=str(HERE.parent / "examples" / "selqa.jsonl"))
     parser.add_argument("--root", help="the folder of the data set, if --data is a name")
-    parser.add_argument("--exact", action="store_true", help="MODEL is not in 8 bits: scores must be the same")
+    parser.add_argument("--exact", action="store_true", help="scores must be the same")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

@@ -66,6 +66,7 @@ def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadl
             if len(rows) < len(alive):
                 alive, pairs = alive[rows], pairs.take(rows)
                 state = None if state is None else state.take(rows)
+        del scored  # its state is large, and while the next stage runs only the survivors' is needed
     trace.count_everyone(stages)
     return trace.outcomes()
 

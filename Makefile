@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test nightly check format clean
+.PHONY: demo test nightly docs check format clean
 
 demo: .venv/core  ## ask documents, rank sentences
 	@$(BIN)/cascada ask "Which chemist made enough liquid oxygen to study it?" examples/documents --top 1
@@ -16,6 +16,9 @@ test: check  ## lint, types, tests
 
 nightly: .venv/dev  ## every table and figure of the papers, on small data
 	$(BIN)/cascada reproduce all --quick
+
+docs: .venv/dev  ## the site, into site/; a broken link is an error
+	$(BIN)/mkdocs build --strict
 
 check: .venv/dev
 	$(BIN)/ruff check .

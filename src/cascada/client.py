@@ -1,7 +1,7 @@
 """A client of `cascada serve`, in two forms: `Client`, and `AsyncClient` to await. Rankings are the ranker's own.
 
-with Client("http://127.0.0.1:8080") as client:
-    ranking = client.rank("who wrote hamlet?", sentences, top=5)
+>>> with Client("http://127.0.0.1:8080") as client:
+...     ranking = client.rank("who wrote hamlet?", sentences, top=5)
 """
 
 from __future__ import annotations

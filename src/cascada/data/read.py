@@ -24,10 +24,11 @@ def read(
     """Stream the groups of a data set.
 
     `source` is one of
-      - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `squad_sentences`, `gpd`), with its
-        folder as `root` and a `split`;
-      - a path: our own JSONL, or CSV if it ends so; `NAME:PATH` for one file in a known layout;
-      - `hf:ID`, a data set of the Hugging Face hub, with a `split`.
+
+    - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `squad_sentences`, `gpd`), with its folder as
+      `root` and a `split`;
+    - a path: our own JSONL, or CSV if it ends so; `NAME:PATH` for one file in a known layout;
+    - `hf:ID`, a data set of the Hugging Face hub, with a `split`.
 
     `mode` is `raw`, `no-all-negative` or `clean`. The names are checked at once, the data while it streams.
 

@@ -49,7 +49,7 @@ class Reader:
 
         Texts may be of any length; one without words has no span. See `Span.likely` for whether there is an answer.
 
-        reader.read("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].text
+            reader.read("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].text
         """
         top = checked_top(top)
         return self.read_many([(question, texts)])[0][:top]

@@ -70,7 +70,7 @@ def ask(
 
     `reader` is the folder of one: it finds the short answer in the sentences.
 
-    print(ask("who wrote hamlet?", "plays/"))
+        print(ask("who wrote hamlet?", "plays/"))
     """
     ranker = Ranker.load(model)
     from cascada.reading import Reader

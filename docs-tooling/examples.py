@@ -1,0 +1,17 @@
+"""Examples in docstrings as blocks of code: for Markdown, `>>>` would begin a quotation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension, Object
+
+EXAMPLE = re.compile(r"^( *)>>> .*(?:\n *\S.*)*", re.MULTILINE)
+"""From a prompt to the next empty line."""
+
+
+class Examples(Extension):
+    def on_object(self, *, obj: Object, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = EXAMPLE.sub(r"\1```pycon\n\g<0>\n\1```", obj.docstring.value)

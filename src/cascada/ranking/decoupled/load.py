@@ -16,9 +16,9 @@ def decoupled_ranker(folder: Path, store: EncodingStore | str | Path | None = No
     """A folder as a ranker whose documents come from a store, by its path or as an object, where it has them."""
     engine = engine_of(folder)
     if isinstance(store, (str, Path)):
-        from cascada.store import Store
+        from cascada.store import open_store
 
-        store = Store.open(store, fingerprint=engine.fingerprint, write=add)
+        store = open_store(store, fingerprint=engine.fingerprint, write=add)
     return Ranker(stages_of(engine, store, add=add))
 
 

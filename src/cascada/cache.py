@@ -7,6 +7,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
+    """It need not exist yet."""
     home = os.environ.get("CASCADA_CACHE")
     if home:
         return Path(home)

@@ -72,6 +72,7 @@ def examine(each: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
 
 
 def cpu() -> dict[str, Any]:
+    """The processor, the cores of it that may be used, and which of `INSTRUCTIONS` it has."""
     flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
     return {
         "model": _cpuinfo("model name") or platform.processor() or platform.machine(),

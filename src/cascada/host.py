@@ -31,6 +31,7 @@ def survives(what: str) -> bool:
 
 
 def memory_file() -> Path:
+    """Where the answers are remembered."""
     return cache_folder() / "host.json"
 
 

@@ -44,6 +44,7 @@ def columns(line: Line, names: str) -> list[str]:
 
 
 def question(value: object, where: Where) -> str:
+    """A text that is not blank."""
     if not isinstance(value, str) or not value.strip():
         raise where.error(f"expected the text of a question, found {shown(value)}")
     return encodable(value, where)
@@ -69,6 +70,7 @@ def one_of(record: Mapping[str, Any], keys: tuple[str, ...], where: Where) -> st
 
 
 def identifier(value: object, where: Where) -> str | None:
+    """Text, or a whole number as text; None stays None."""
     if value is None or isinstance(value, str):
         return value if value is None else encodable(value, where)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -77,18 +79,21 @@ def identifier(value: object, where: Where) -> str | None:
 
 
 def items(value: object, what: str, where: Where) -> list[Any]:
+    """A list, called `what` in the complaint."""
     if not isinstance(value, list):
         raise where.error(f"expected a list of {what}, found {shown(value)}")
     return value
 
 
 def mapping(value: object, what: str, where: Where) -> dict[str, Any]:
+    """A JSON object, called `what` in the complaint."""
     if not isinstance(value, dict):
         raise where.error(f"expected {what} as a JSON object, found {shown(value)}")
     return value
 
 
 def json_line(line: Line) -> dict[str, Any]:
+    """A line's JSON object."""
     try:
         return mapping(json.loads(line.text), "a record", line)
     except (ValueError, RecursionError) as error:

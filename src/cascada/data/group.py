@@ -32,4 +32,5 @@ class Group:
 
     @property
     def texts(self) -> tuple[str, ...]:
+        """The candidates' sentences."""
         return tuple(candidate.text for candidate in self.candidates)

@@ -14,12 +14,15 @@ Source = str | PathLike[str]
 
 
 class Line(NamedTuple):
+    """One line of a file."""
+
     path: Source
     number: int
     """Counted from 1."""
     text: str
 
     def error(self, problem: str) -> DataError:
+        """A complaint that names the place."""
         return DataError.at(self.path, self.number, problem)
 
 
@@ -31,6 +34,7 @@ class RawLine(NamedTuple):
     raw: bytes
 
     def decoded(self) -> Line:
+        """Its text, or a complaint that it is none."""
         return Line(self.path, self.number, _decoded(self.raw, self.path, self.number))
 
 

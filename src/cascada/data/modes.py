@@ -31,6 +31,7 @@ def select(groups: Iterable[Group], mode: Mode) -> Iterator[Group]:
 
 
 def checked(mode: str) -> Mode:
+    """The mode of that name, or a sentence with those there are."""
     for known in MODES:
         if mode == known:
             return known

@@ -25,6 +25,8 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """Asked about a paragraph."""
+
     id: str
     text: str
     answers: tuple[MarkedAnswer, ...]
@@ -32,11 +34,14 @@ class Question:
 
     @property
     def answer_texts(self) -> tuple[str, ...]:
+        """Each once."""
         return tuple(dict.fromkeys(answer.text for answer in self.answers))
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
+    """A text, and what was asked about it."""
+
     title: str
     """The article's; spaces as underscores, since ids hold none."""
     text: str

@@ -22,13 +22,16 @@ class Statistics:
 
     @property
     def average_candidates(self) -> float:
+        """Of a question."""
         return self.pairs / self.questions if self.questions else 0.0
 
     @property
     def average_correct(self) -> float:
+        """Correct candidates of a question."""
         return self.positives / self.questions if self.questions else 0.0
 
     def add(self, group: Group) -> None:
+        """Count a question with its pairs."""
         self.questions += 1
         for candidate in group.candidates:
             self.add_pair(candidate)
@@ -47,6 +50,7 @@ class Statistics:
             yield group
 
     def as_dict(self) -> dict[str, Any]:
+        """What `cascada data stats --json` prints of one split and mode."""
         counts: dict[str, Any] = {"questions": self.questions, "pairs": self.pairs, "positives": self.positives}
         averages = {"average_candidates": self.average_candidates, "average_correct": self.average_correct}
         grades = {"grades": {str(grade): self.grades[grade] for grade in sorted(self.grades)}} if self.grades else {}
@@ -54,6 +58,7 @@ class Statistics:
 
 
 def statistics(groups: Iterable[Group]) -> Statistics:
+    """Counted in one pass."""
     counted = Statistics()
     for group in groups:
         counted.add(group)

@@ -51,6 +51,7 @@ def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
 
 
 def read_qrels(path: Source) -> Qrels:
+    """Relevances by question and candidate; a pair that stands there twice is a mistake."""
     relevances: Qrels = {}
     for line in records(path, "qid 0 docid relevance"):
         question, _, document, relevance = _fields(line, "qid 0 docid relevance")
@@ -59,6 +60,7 @@ def read_qrels(path: Source) -> Qrels:
 
 
 def write_qrels(relevances: Qrels, path: Source) -> None:
+    """As `read_qrels` reads them, in the order they have."""
     with written(path) as file:
         for question, documents in relevances.items():
             for document, relevance in documents.items():

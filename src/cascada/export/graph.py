@@ -186,6 +186,7 @@ def _model(graph: Graph, weights: RankerWeights, first: int, *, last: bool, kept
 
 
 def model_of(graph: Graph, inputs: list[Any], outputs: list[Any]) -> onnx.ModelProto:
+    """A whole model, with the operators that the runtime fuses."""
     made = helper.make_graph(graph.nodes, "stage", inputs, outputs, list(graph.constants.values()))
     versions = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
     return helper.make_model(made, opset_imports=versions, ir_version=IR, producer_name="cascada")

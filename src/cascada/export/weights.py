@@ -38,6 +38,8 @@ ACTIVATIONS = ("gelu", "gelu_new", "relu")
 
 @dataclass(frozen=True)
 class Dense:
+    """A dense layer."""
+
     weight: Array  # (in, out)
     bias: Array  # (out,)
     reach: tuple[float, float] | None = None
@@ -46,6 +48,8 @@ class Dense:
 
 @dataclass(frozen=True)
 class Norm:
+    """A layer norm."""
+
     gamma: Array
     beta: Array
     epsilon: float
@@ -53,6 +57,8 @@ class Norm:
 
 @dataclass(frozen=True)
 class Layer:
+    """A transformer layer."""
+
     query_key_value: Dense  # (hidden, 3 · hidden)
     out: Dense
     attention_norm: Norm
@@ -63,6 +69,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Embeddings:
+    """What is added up before the first layer."""
+
     words: Array  # (vocabulary, width)
     positions: Array  # (longest, width): row 0 is the first token's
     types: Array | None  # (types, width)
@@ -72,6 +80,8 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class RankerWeights:
+    """All that a stage graph is made of."""
+
     embeddings: Embeddings
     layers: tuple[Layer, ...]
     heads: dict[int, tuple[Dense, ...]]
@@ -83,6 +93,7 @@ class RankerWeights:
 
 
 def weights_of(model: StagedRanker) -> RankerWeights:
+    """A trained cascade's."""
     heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.exits}
     return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
 
@@ -138,6 +149,7 @@ def _layer(layer: nn.Module, kind: str) -> Layer:
 
 
 def head_of(head: nn.Module) -> tuple[Dense, ...]:
+    """A head's dense layers, the last of which gives right minus wrong."""
     *inner, out = (dense_of(part) for part in head.modules() if isinstance(part, nn.Linear))
     score = Dense(out.weight[:, 1:] - out.weight[:, :1], out.bias[1:] - out.bias[:1])
     return (*inner, score)
@@ -153,6 +165,7 @@ def _position_bias(encoder: StagedEncoder) -> Array:
 
 
 def dense_of(part: Any) -> Dense:
+    """A torch layer's weights, with its reach if it was watched."""
     return Dense(np.ascontiguousarray(_array(part.weight).T), _array(part.bias), getattr(part, "reach", None))
 
 

@@ -27,6 +27,7 @@ class Background:
 
     @classmethod
     def of(cls, texts: Iterable[Counter[str]]) -> Background:
+        """From the words of each text."""
         count = total = 0
         having: Counter[str] = Counter()
         for text in texts:
@@ -36,9 +37,11 @@ class Background:
 
     @property
     def average_length(self) -> float:
+        """Words of a text, at least 1."""
         return max(self.words / max(self.texts, 1), 1.0)
 
     def rarity(self, word: str) -> float:
+        """How much a word says: log(1 + (N − n + ½) / (n + ½)) if n of N texts have it."""
         having = self.having.get(word, 0)
         return log(1 + (self.texts - having + 0.5) / (having + 0.5))
 

@@ -47,14 +47,17 @@ class Exported:
 
 
 def stage_name(exit: int) -> str:
+    """What an exit's graph is called."""
     return f"stage-{exit}"
 
 
 def stage_file(exit: int, *, safe: bool = False) -> str:
+    """The file of an exit's graph."""
     return graph_file(stage_name(exit), safe=safe)
 
 
 def graph_file(name: str, *, safe: bool = False) -> str:
+    """A graph's file; `safe` is the one that multiplies in float32."""
     return f"{name}{'.safe' if safe else ''}.onnx"
 
 
@@ -76,6 +79,7 @@ def manifest_of(folder: Path) -> dict[str, str]:
 
 
 def check_manifest(folder: Path) -> None:
+    """Refuse a folder in which a file is missing, or is not the one that was written."""
     path = folder / MANIFEST_FILE
     try:
         expected: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["sha256"]

@@ -17,12 +17,14 @@ Asked = tuple[str, Sequence[Document]]
 
 
 def checked_top(top: int | None) -> int | None:
+    """A whole number from 1, or None for all."""
     if top is not None and (isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1):
         raise CascadaError(f"top is {top!r}; it must be a whole number from 1.")
     return top
 
 
 def deadline_of(milliseconds: float | None) -> Deadline:
+    """From now on."""
     if milliseconds is None:
         return NO_DEADLINE
     number = isinstance(milliseconds, (int, float, np.integer, np.floating)) and not isinstance(milliseconds, bool)

@@ -57,6 +57,7 @@ class Answer:
         return self.document if self.page is None else f"{self.document}, page {self.page}"
 
     def to_dict(self) -> dict[str, Any]:
+        """What `cascada ask --json` prints of it."""
         keys = ("text", "document", "start", "end", "score", "line", "page")
         passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
         short = None if self.short is None else asdict(self.short)

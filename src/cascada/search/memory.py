@@ -27,6 +27,7 @@ class MemoryRetriever:
         self._tfidf = _tfidf(texts) if checked_scoring(scoring) == "tfidf" else None
 
     def retrieve(self, question: str, count: int) -> list[Passage]:
+        """At most `count` passages, best first."""
         if self._tfidf:
             return self._by_tfidf(self._tfidf, question, count)
         scores = self._index.scores(question)

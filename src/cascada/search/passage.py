@@ -38,4 +38,5 @@ class Passage:
         return None if self.line is None else self.line + self.text.count("\n", 0, offset)
 
     def page_at(self, offset: int) -> int | None:
+        """The page for a character of the passage."""
         return None if self.page is None else self.page + self.text.count("\f", 0, offset)

@@ -17,6 +17,7 @@ Report = Callable[[DataError], object]
 
 
 def warn(problem: DataError) -> None:
+    """A Python warning, where nobody else is told."""
     warnings.warn(str(problem), stacklevel=2)
 
 

@@ -27,6 +27,7 @@ class Retriever(Protocol):
 
 
 def checked_scoring(scoring: str) -> Scoring:
+    """The scoring of that name, or a sentence with those there are."""
     if scoring not in get_args(Scoring):
         raise CascadaError(f"The scoring is {scoring!r}; it must be bm25 or tfidf.")
     return scoring  # type: ignore[return-value]

@@ -49,10 +49,12 @@ class TfIdf:
         self.having = having
 
     def rarity(self, term: Term) -> float:
+        """0 for a term that half of the texts have, or none."""
         having = self.having(term)
         return max(0.0, log((self.texts - having + 0.5) / (having + 0.5))) if having else 0.0
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Of each text."""
         asked = Counter(terms(question))
         rarity = {term: self.rarity(term) for term in asked}
         weights = {term: log1p(count) * rarity[term] ** 2 for term, count in asked.items() if rarity[term] > 0}

@@ -18,6 +18,7 @@ CHECKSUM = 4
 
 
 def key(text: str) -> bytes:
+    """What a text is found by."""
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -52,6 +53,7 @@ def tokens(value: memoryview, header: Header) -> int:
 
 
 def is_sound(name: bytes, value: memoryview, header: Header) -> bool:
+    """Whether an entry is what was put there."""
     whole = len(value) > CHECKSUM and (len(value) - CHECKSUM) % header.token_bytes == 0
     return whole and _checksum(name, value[CHECKSUM:]) == value[:CHECKSUM]
 

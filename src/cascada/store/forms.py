@@ -14,6 +14,8 @@ Floats2d = NDArray[np.float32]
 
 
 class Form(Protocol):
+    """How numbers are kept."""
+
     def token_bytes(self, width: int) -> int:
         """What a token takes: the length of a packed encoding says how many tokens it has."""
 
@@ -80,6 +82,7 @@ FORMS: dict[str, Form] = {"int8": Scaled(), "fp16": Halves(), "fp32": Floats()}
 
 
 def checked_form(name: str) -> str:
+    """The form of that name, or a sentence with those there are."""
     if name not in FORMS:
         raise CascadaError(f"There is no number format {name!r}: a store takes {', '.join(FORMS)}.")
     return name

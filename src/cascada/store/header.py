@@ -17,6 +17,8 @@ KEY = b"header"
 
 @dataclass(frozen=True, slots=True)
 class Header:
+    """Whose encodings a store holds, and in which form."""
+
     fingerprint: str
     """Of the encoder whose encodings these are."""
     width: int
@@ -34,9 +36,11 @@ class Header:
 
     @property
     def token_bytes(self) -> int:
+        """What a token takes."""
         return FORMS[self.form].token_bytes(self.width)
 
     def packed(self) -> bytes:
+        """As the store holds it."""
         return json.dumps(asdict(self)).encode()
 
     @classmethod

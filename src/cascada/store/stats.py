@@ -12,6 +12,8 @@ from cascada.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Stats:
+    """What a store holds, and what it takes on disk."""
+
     documents: int
     tokens: int
     entry_bytes: int
@@ -27,9 +29,11 @@ class Stats:
 
     @property
     def tokens_per_document(self) -> float:
+        """On average."""
         return self.tokens / self.documents if self.documents else 0.0
 
     def to_dict(self) -> dict[str, Any]:
+        """What `cascada store stats --json` prints."""
         counts = {name: value for name, value in asdict(self).items() if name != "header"}
         averages = {
             "bytes_per_document": round(self.bytes_per_document, 1),

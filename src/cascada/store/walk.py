@@ -19,6 +19,7 @@ Look = Callable[[bytes, memoryview], Seen]
 
 
 def walk(environment: Environment, look: Look[Seen]) -> Iterator[Seen]:
+    """What `look` makes of each entry, in the order of the keys."""
     after: bytes | None = b""
     while after is not None:
         seen, after = environment.run(partial(_next, look, after))

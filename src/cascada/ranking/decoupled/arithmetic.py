@@ -12,6 +12,8 @@ from cascada.ranking.stage import Ints
 
 @dataclass(frozen=True)
 class DecoupledArithmetic:
+    """Of one model: towers up to the join, and what reads both sides above it."""
+
     hidden: int
     feed_forward: int
     join: int

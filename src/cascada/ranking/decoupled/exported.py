@@ -46,6 +46,7 @@ def read_exported_decoupled(folder: Path) -> ExportedDecoupled:
 
 
 def save_meeting(meeting: Meeting, folder: Path) -> None:
+    """Into the folder of an export."""
     weight, bias = meeting.up or (np.empty((0, 0), np.float32), np.empty(0, np.float32))
     cosine = np.array(meeting.cosine)
     np.savez(
@@ -59,6 +60,7 @@ def save_meeting(meeting: Meeting, folder: Path) -> None:
 
 
 def load_meeting(folder: Path) -> Meeting:
+    """What `save_meeting` wrote."""
     with np.load(folder / MEETING_FILE) as kept:
         scale, shift = kept["cosine"].tolist()
         up = (kept["up"], kept["up_bias"]) if kept["up"].size else None

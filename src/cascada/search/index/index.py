@@ -45,6 +45,7 @@ class Index:
         return int(self.engine.searcher().num_docs)
 
     def retrieve(self, question: str, count: int) -> list[Passage]:
+        """At most `count` passages, best first."""
         searcher = self.engine.searcher()
         if self.scoring == "bm25":
             return self._best(searcher, question, count)

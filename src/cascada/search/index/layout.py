@@ -19,6 +19,7 @@ MARKER = "cascada-index.json"
 
 
 def schema() -> tantivy.Schema:
+    """An index's fields."""
     builder = tantivy.SchemaBuilder()
     # The words as `cascada.text.words` has them, so that this index and the one in memory agree on what a word is.
     builder.add_text_field("words", tokenizer_name="whitespace", index_option="position")
@@ -42,10 +43,12 @@ def entry(passage: Passage, file: str) -> tantivy.Document:
 
 
 def passage_of(found: tantivy.Document, score: float) -> Passage:
+    """A passage that was found, with its score."""
     return Passage(score=score, **json.loads(bytes(found.get_first("passage"))))  # type: ignore[arg-type]
 
 
 def is_index(folder: Path) -> bool:
+    """Whether a folder is one."""
     return (folder / MARKER).is_file()
 
 

@@ -14,6 +14,8 @@ from cascada.search.formats import status
 
 @dataclass(frozen=True)
 class FileRecord:
+    """A file as it was when it was read."""
+
     path: str
     """Absolute, so that the index may be asked from anywhere."""
     size: int
@@ -24,10 +26,12 @@ class FileRecord:
 
     @classmethod
     def of(cls, path: Path) -> FileRecord:
+        """As it is now, without a look inside."""
         found = status(path)
         return cls(str(path), found.st_size, found.st_mtime_ns)
 
     def looks_like(self, other: FileRecord | None) -> bool:
+        """Whether size and time say that it is unchanged."""
         return other is not None and (self.size, self.modified) == (other.size, other.modified)
 
     def hashed(self) -> FileRecord:
@@ -39,6 +43,7 @@ class FileRecord:
             raise DataError(f"{self.path} cannot be read: {error.strerror}.") from error
 
     def to_bytes(self) -> bytes:
+        """As the index holds it."""
         return json.dumps(asdict(self)).encode()
 
 

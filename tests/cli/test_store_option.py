@@ -57,6 +57,28 @@ def test_evaluate_and_tune_take_it_too(place):
     assert json.loads(run(*tune, "--store", place / "store"))["front"] == json.loads(run(*tune))["front"]
 
 
+def test_a_server_takes_a_store_in_one_piece_or_in_shards(place, words):
+    from fastapi.testclient import TestClient
+
+    from cascada.cli.serve import app_of
+    from cascada.ranking import Ranker
+    from cascada.serve import Settings
+    from cascada.store import Store
+
+    store = Store.open(place / "store")
+    shard = Store.create(
+        place / "s" / "shard-00000-of-00001", fingerprint=store.header.fingerprint, width=32, form="fp32"
+    )
+    texts = (place / "texts.txt").read_text().splitlines()
+    shard.put(texts, store.get(texts))
+    without = Ranker.load(place / "model").rank(words[1], texts)
+    for folder in (place / "store", place / "s"):
+        with TestClient(app_of(str(place / "model"), Settings(), store=folder)) as http:
+            found = http.post("/v1/rank", json={"question": words[1], "candidates": texts}).json()
+        assert [item["index"] for item in found["items"]] == [item.index for item in without]
+        assert found["flops"] < without.flops
+
+
 def test_a_ranker_that_reads_both_together_takes_no_store(place, words):
     result = CliRunner().invoke(app, ["rank", words[1], str(place / "texts.txt"), "--model", "bm25", "--store", "s"])
     assert result.exit_code != 0

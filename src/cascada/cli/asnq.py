@@ -28,14 +28,21 @@ def convert(
     from cascada.data.natural_questions import outcomes, write_asnq
     from cascada.data.natural_questions.workers import usable_cores
 
-    _check(inputs, out)
+    check_output(str(out))
+    for path in inputs:
+        check_input(path)
     size = sum(path.stat().st_size for path in inputs)
     with progress("converting", total=size, unit="bytes") as advance:
         done = write_asnq(outcomes(inputs, workers=workers or usable_cores(), advance=advance), out)
+    report(done, out.name, str(out), as_json)
+
+
+def report(done: Conversion, name: str, out: str, as_json: bool) -> None:
+    """What was written to `out`, and then, as an error, what could not be."""
     if as_json:
-        typer.echo(json.dumps({"path": str(out)} | _as_dict(done)))
+        typer.echo(json.dumps({"path": out} | _as_dict(done)))
     else:
-        _print_labels({out.name.split(".")[0]: done.counted})
+        _print_labels({name.split(".")[0]: done.counted})
         for reason, count in done.skipped.items():
             typer.echo(f"left out: {count:,} with {reason.value}")
     _complain(done, out)
@@ -67,15 +74,17 @@ def split(
         _print_remarks(done)
 
 
-def _check(inputs: list[Path], out: Path) -> None:
+def check_output(out: str) -> None:
     """A forgotten OUT would make the last input the file to write."""
-    if not out.name.endswith((".tsv", ".tsv.gz")):
+    if not out.endswith((".tsv", ".tsv.gz")):
         raise CascadaError(f"The last argument is the file to write, a .tsv or .tsv.gz; {out} is neither.")
-    for path in inputs:
-        if path.is_dir():
-            raise CascadaError(f"{path} is a folder: name the files in it, such as {path}/*.jsonl.gz.")
-        if not path.exists():
-            raise CascadaError(f"There is no file {path}.")
+
+
+def check_input(path: Path) -> None:
+    if path.is_dir():
+        raise CascadaError(f"{path} is a folder: name the files in it, such as {path}/*.jsonl.gz.")
+    if not path.exists():
+        raise CascadaError(f"There is no file {path}.")
 
 
 def _as_dict(done: Conversion) -> dict[str, Any]:
@@ -84,7 +93,7 @@ def _as_dict(done: Conversion) -> dict[str, Any]:
     return done.counted.as_dict() | {"skipped": skipped} | problems
 
 
-def _complain(done: Conversion, out: Path) -> None:
+def _complain(done: Conversion, out: str) -> None:
     """The good part is written by now; the exit code and a line for each of the first problems tell of the rest."""
     if done.problems:
         untold = done.problems - len(done.first_problems)

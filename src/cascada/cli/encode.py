@@ -51,7 +51,7 @@ def encode(
     except KeyboardInterrupt:
         print(f"cascada: {folder} has {len(store):,} texts; the same command goes on from there.", file=sys.stderr)
         raise
-    _print(store, added, len(texts) - added, as_json)
+    report(str(store.folder), len(store), added, len(texts) - added, as_json)
 
 
 def encoder_of(model: str) -> Encoder:
@@ -109,8 +109,8 @@ def _new(folder: Path, encoder: Encoder, form: str | None) -> Store:
     return Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width, form=form or "int8")
 
 
-def _print(store: Store, added: int, present: int, as_json: bool) -> None:
+def report(folder: str, documents: int, added: int, present: int, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"documents": len(store), "added": added, "present": present}))
+        typer.echo(json.dumps({"documents": documents, "added": added, "present": present}))
     else:
-        typer.echo(f"{store.folder}: {len(store):,} texts ({added:,} added, {present:,} there already)")
+        typer.echo(f"{folder}: {documents:,} texts ({added:,} added, {present:,} there already)")

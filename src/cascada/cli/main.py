@@ -23,6 +23,7 @@ from cascada.cli import (
     index,
     rank,
     reproduce,
+    scale,
     serve,
     store,
     train,
@@ -41,6 +42,7 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(store.app, name="store")
+app.add_typer(scale.app, name="scale")
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("tune")(tune.tune)

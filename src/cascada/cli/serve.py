@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascada.cli.options import Drop, Keep, ratios, whole_numbers
+from cascada.cli.options import Drop, Keep, Store, ratios, whole_numbers
 from cascada.errors import require
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from cascada.ranking import Ranker
     from cascada.search import Asker
+    from cascada.serve import Settings
 
 
 def serve(
@@ -25,6 +28,7 @@ def serve(
         Path | None, typer.Option(help="An index that `cascada index` made; /v1/ask answers from it.")
     ] = None,
     language: Annotated[str, typer.Option(help="The index's language, two letters: how sentences end.")] = "en",
+    store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[float | None, typer.Option(help="For requests that name no deadline.")] = None,
@@ -40,7 +44,7 @@ def serve(
     """Serve rankings over HTTP, as Cohere, Jina and Text Embeddings Inference do, and in our own way."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, "serve", "serving")
-    from cascada.serve import Settings, create_app
+    from cascada.serve import Settings
     from cascada.serve.keys import read_keys
     from cascada.serve.run import run
 
@@ -54,19 +58,35 @@ def serve(
         deadline_ms=deadline_ms,
         keys=read_keys(keys),
         cors=tuple(cors or ()),
-        model=_name(model),
+        model=shown_name(model),
     )
-    ranker = _ranker(model, drop, keep)
-    app = create_app(ranker, settings, asker=None if index is None else _asker(ranker, index, language))
+    app = app_of(model, settings, store=store, drop=drop, keep=keep, index=index, language=language)
     run(app, host=host, port=port, keys=bool(settings.keys.digests))
 
 
-def _ranker(model: str | None, drop: str | None, keep: str | None) -> Ranker:
+def app_of(
+    model: str | None,
+    settings: Settings,
+    *,
+    store: Path | None = None,
+    drop: str | None = None,
+    keep: str | None = None,
+    index: Path | None = None,
+    language: str = "en",
+) -> FastAPI:
+    """The application that the options describe."""
+    from cascada.serve import create_app
+
+    ranker = _ranker(model, store, drop, keep)
+    return create_app(ranker, settings, asker=None if index is None else _asker(ranker, index, language))
+
+
+def _ranker(model: str | None, store: Path | None, drop: str | None, keep: str | None) -> Ranker:
     """With the plan that holds for requests that name none."""
     from cascada.ranking import Ranker
     from cascada.ranking.drop import plan_of
 
-    ranker = Ranker.load(model)
+    ranker = Ranker.load(model, store=store)
     ranker.plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
     return ranker
 
@@ -77,7 +97,7 @@ def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
     return Asker(retriever_of([], index=index), ranker, language=language)
 
 
-def _name(model: str | None) -> str:
+def shown_name(model: str | None) -> str:
     """What answers carry: clients need not know where the folders are."""
     from cascada.ranking.load import BUNDLED
 

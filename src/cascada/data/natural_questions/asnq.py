@@ -51,21 +51,29 @@ class Conversion:
         if len(self.first_problems) < KEPT_PROBLEMS:
             self.first_problems.append(outcome)
 
+    def check(self, path: Source) -> None:
+        """Refuse a file without questions."""
+        if not self.counted.questions:
+            raise DataError(f"{path} was not written: {_nothing(self)}.")
+
 
 def write_asnq(outcomes: Iterable[Outcome], path: Source) -> Conversion:
     """Write the groups, streaming; the file appears once everything was read, and only if it holds a question."""
-    done = Conversion()
     with written(path) as file:
-        asnq = AsnqFile(file)
-        for outcome in outcomes:
-            if isinstance(outcome, Group):
-                for candidate in outcome.candidates:
-                    asnq.add(outcome.question, candidate)
-            else:
-                done.note(outcome)
-        done.counted = asnq.counted
-        if not done.counted.questions:
-            raise DataError(f"{path} was not written: {_nothing(done)}.")
+        done = add_outcomes(outcomes, AsnqFile(file))
+        done.check(path)
+    return done
+
+
+def add_outcomes(outcomes: Iterable[Outcome], asnq: AsnqFile) -> Conversion:
+    """Write the groups into an open file."""
+    done = Conversion(asnq.counted)
+    for outcome in outcomes:
+        if isinstance(outcome, Group):
+            for candidate in outcome.candidates:
+                asnq.add(outcome.question, candidate)
+        else:
+            done.note(outcome)
     return done
 
 

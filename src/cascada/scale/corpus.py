@@ -1,0 +1,76 @@
+"""What is in a source of texts, as a worker reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cascada.data import read
+from cascada.errors import CascadaError
+from cascada.scale.files import absolute, files_of, here, located
+from cascada.search.candidates import candidates
+from cascada.search.files import find_files
+from cascada.search.formats import READERS
+from cascada.search.reading import file_passages
+
+UNITS = ("sentences", "paragraphs", "candidates")
+_NAMED = re.compile(r"(?:(\w+):)?(\w+://.+)")
+"""A URL, perhaps with the name of its layout in front: `wikiqa:s3://bucket/test.tsv`."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """How texts are found in files: `cascada encode`'s options."""
+
+    units: str = "sentences"
+    language: str = "en"
+    root: str | None = None
+    split: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.units not in UNITS:
+            raise CascadaError(f"--units takes sentences, paragraphs or candidates, not {self.units!r}.")
+        if self.units != "candidates" and (self.root or self.split):
+            raise CascadaError("--root and --split belong to a data set: add --units candidates.")
+
+    def sources(self, named: list[str]) -> list[str]:
+        """What can be read apart from the rest: files, or data sets."""
+        if self.units == "candidates":
+            return list(dict.fromkeys(map(everywhere, named)))
+        return files_of(named, lambda path: map(str, find_files([path])), READERS)
+
+    def texts(self, source: str) -> Iterable[str]:
+        """The texts of one source; some may come more than once. A file is read whole or not at all."""
+        if self.units == "candidates":
+            return self._candidates(source)
+        with here(source) as path:
+            passages = list(file_passages(path))
+        if self.units == "paragraphs":
+            return [passage.text for passage in passages]
+        return [one.text for one in candidates("", passages, language=self.language)]
+
+    def _candidates(self, source: str) -> Iterator[str]:
+        with data_here(source) as found:
+            for group in read(found, root=self.root, split=self.split):
+                yield from group.texts
+
+
+def everywhere(source: str) -> str:
+    """A data set's name that means the same in every folder."""
+    name, colon, path = source.rpartition(":")
+    if _NAMED.fullmatch(source):
+        return source
+    return f"{name}{colon}{absolute(path)}" if path and located(path)[0].exists(located(path)[1]) else source
+
+
+@contextmanager
+def data_here(source: str) -> Iterator[str]:
+    """A data set's name with its file, if it is given by URL, as one of this machine."""
+    found = _NAMED.fullmatch(source)
+    if not found:
+        yield source
+        return
+    with here(found[2]) as path:
+        yield f"{found[1]}:{path}" if found[1] else str(path)

@@ -1,0 +1,51 @@
+"""Models by path or URL, as worker processes load them."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cascada.ranking import Ranker
+from cascada.scale.files import absolute, here
+
+if TYPE_CHECKING:
+    from cascada.store import Encoder
+
+
+def anywhere(model: str) -> str:
+    """A model's name that means the same on every machine that has its files: paths are made absolute."""
+    return "+".join(map(_anywhere, [model] if Path(model).exists() else model.split("+")))
+
+
+def load_ranker(model: str, store: str | None = None) -> Ranker:
+    """`Ranker.load`, also for folders by URL, `store` among them."""
+    names = "+".join(map(_here, [model] if Path(model).exists() else model.split("+")))
+    return Ranker.load(names, store=_here(store) if store else None)
+
+
+def load_encoder(model: str) -> Encoder:
+    """The documents' side of a ranker."""
+    from cascada.ranking.decoupled import document_encoder
+
+    return document_encoder(_here(model))
+
+
+def _anywhere(name: str) -> str:
+    kind, colon, folder = name.rpartition("cosine:")
+    return f"{kind}{colon}{absolute(folder)}" if Path(folder).exists() else name
+
+
+def _here(name: str) -> str:
+    kind, colon, folder = name.rpartition("cosine:")
+    return f"{kind}{colon}{_fetched(folder)}" if "://" in folder else name
+
+
+@cache
+def _fetched(url: str) -> Path:
+    """A copy for as long as the process lives."""
+    kept = ExitStack()
+    atexit.register(kept.close)
+    return kept.enter_context(here(url))

@@ -1,0 +1,60 @@
+"""A study's training runs side by side: each a task that goes on from its last checkpoint if its worker dies."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import chdir
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from cascada.scale.tasks import each
+from cascada.training.settings import Recipe
+from cascada.training.study import Member, StudyRecipe, check_names, check_tests, members, run_study
+from cascada.training.tanda import TandaRecipe, steps, transfer_step
+
+
+def run_study_on_ray(study: StudyRecipe, *, cpus: float = 1, console: Console | None = None) -> dict[str, Any]:
+    """Train all members, `cpus` cores for each, then measure and report as `run_study` does; what it found.
+
+    The output, and everything the recipes name, must be folders that all machines share.
+    """
+    check_names(study)
+    runs = list(members(study))
+    check_tests(study, runs)
+    for wave in waves(runs):
+        for _ in each(partial(train_step, os.getcwd()), wave, cpus=cpus):
+            pass
+    return run_study(study, console)
+
+
+def waves(runs: Iterable[Member]) -> Iterator[list[Recipe]]:
+    """Runs that wait for nobody, each folder once: first the transfers, which several members may share."""
+    transfers: dict[Path, Recipe] = {}
+    rest: dict[Path, Recipe] = {}
+    for member in runs:
+        recipe = member.recipe
+        if not isinstance(recipe, TandaRecipe):
+            rest[_folder(recipe)] = recipe
+            continue
+        first = _folder(transfer_step(recipe))
+        for step in steps(recipe):
+            (transfers if _folder(step) == first else rest)[_folder(step)] = step
+    yield list(transfers.values())
+    yield list(rest.values())
+
+
+def train_step(folder: str, recipe: Recipe) -> None:
+    """Train one run; paths in its recipe count from `folder`, where the command was started."""
+    from cascada.training.run import train
+
+    with chdir(folder):
+        train(recipe, Console(file=io.StringIO()))
+
+
+def _folder(recipe: Any) -> Path:
+    return Path(recipe.output).resolve()

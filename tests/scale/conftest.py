@@ -1,0 +1,84 @@
+"""A Ray cluster of two nodes on this machine, a core each."""
+
+import inspect
+import os
+import socket
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SMALL = 80_000_000
+"""Bytes of a node's object store: the least that Ray takes, nearly."""
+PATIENCE = 600
+"""Seconds, for a machine that is busy with something else."""
+PATIENT = {
+    "RAY_agent_register_timeout_ms": str(1000 * PATIENCE),
+    "RAY_gcs_server_request_timeout_seconds": str(PATIENCE),
+    "RAY_health_check_initial_delay_ms": str(1000 * PATIENCE),
+    "RAY_health_check_timeout_ms": str(1000 * PATIENCE),
+    "RAY_worker_register_timeout_seconds": str(PATIENCE),
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Connected for all tests that ask for it; its processes end with the session."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    before = dict(os.environ)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent), before.get("PYTHONPATH", "")])
+    os.environ.update(PATIENT)
+    started = Cluster()
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            be_patient(patched, ray._private.services)
+            for extra in ({"include_dashboard": False}, {}):
+                started.add_node(num_cpus=1, object_store_memory=SMALL, wait=False, **ports(), **extra)
+        started.wait_for_nodes(PATIENCE)
+        ray.init(address=started.address, log_to_driver=False, logging_level="ERROR")
+        yield started
+    finally:
+        ray.shutdown()
+        started.shutdown()
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def ports():
+    """Free ones for a node's processes, so that none has to wait to be told another's."""
+    names = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
+        found = {name: one.getsockname()[1] for name, one in zip(names, sockets, strict=True)}
+    return {"node_ip_address": "127.0.0.1", **found}
+
+
+def be_patient(patched, services):
+    """What Ray has no setting for: a node may take longer than half a minute to start, its agent than 15 seconds."""
+    get_node, start_raylet = services.get_node, services.start_raylet
+
+    def patient_get_node(*arguments):
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return get_node(*arguments)
+            except RuntimeError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+
+    def start_told_raylet(*arguments, **named):
+        from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port
+
+        given = inspect.signature(start_raylet).bind(*arguments, **named).arguments
+        where = (given["session_dir"], given["node_id"], DASHBOARD_AGENT_LISTEN_PORT_NAME)
+        persist_port(*where, given["dashboard_agent_listen_port"])
+        return start_raylet(*arguments, **named)
+
+    patched.setattr(services, "get_node", patient_get_node)
+    patched.setattr(services, "start_raylet", start_told_raylet)

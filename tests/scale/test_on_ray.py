@@ -1,0 +1,287 @@
+"""The same result on a cluster as on one machine, also when a worker is killed, and nothing done twice."""
+
+import json
+import os
+import re
+import socket
+import sys
+from functools import partial
+
+import httpx
+import pytest
+from gates import KilledEncoder, deadly, killing, letter_ranker, odd
+from hashing import HashingEncoder, texts
+
+from cascada.cli.main import main
+from cascada.data import Candidate, Group, qrels, write_jsonl, write_run
+from cascada.data.natural_questions import outcomes, write_asnq
+from cascada.errors import CascadaError, DataError
+from cascada.metrics import evaluate
+from cascada.ranking import Ranker
+from cascada.ranking.inputs import PAIRS_AT_ONCE
+from cascada.ranking.runs import run_of
+from cascada.store import Store, fill, open_store, shard_of
+
+pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.usefixtures("cluster")]
+
+PAGE = "<P> Lyra is small . It holds Vega . </P> <P> Vega is bright . Stars move . </P>"
+
+
+@pytest.fixture
+def gate(tmp_path):
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Sentences in files, some of them in two."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for number in range(3):
+        some = texts(900)[250 * number : 250 * number + 400]
+        (folder / f"{number}.txt").write_text("\n\n".join(f"This is {text}." for text in some))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def groups():
+    """Some more pairs than three blocks of the least size have; one question has no candidates."""
+
+    def candidates(question):
+        right = question % 64
+        return tuple(
+            Candidate(
+                f"word{question * 7 % 31} sentence {place * question % 101}", int(place == right), f"{question}-{place}"
+            )
+            for place in range(0 if question == 40 else 64)
+        )
+
+    return [Group(f"which one of {question}?", candidates(question), str(question)) for question in range(110)]
+
+
+def cascada(capsys, monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["cascada", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def contents(store):
+    return dict(store.walk(lambda key, value: (key, bytes(value))))
+
+
+def encoded(load, source, out, shards=4):
+    from cascada.scale.corpus import Corpus
+    from cascada.scale.encode import encode
+    from cascada.scale.shard import Filling
+
+    return encode(Filling(load, None), Corpus(), [str(source)], str(out), shards=shards)
+
+
+def test_shards_hold_what_one_store_would_and_a_killed_worker_changes_nothing(tmp_path, corpus, gate):
+    with killing(gate) as killed:
+        done = encoded(partial(KilledEncoder, str(gate)), corpus, tmp_path / "out")
+    assert len(killed) == 1
+
+    encoder = HashingEncoder()
+    alone = Store.create(tmp_path / "alone", fingerprint=encoder.fingerprint, width=encoder.width)
+    wanted = [f"This is {text}." for text in texts(900)]
+    assert (done.documents, done.added, done.problems) == (900, fill(alone, encoder, wanted), ())
+    shards = open_store(tmp_path / "out", fingerprint=encoder.fingerprint)
+    found = [contents(Store.open(tmp_path / "out" / f"shard-0000{number}-of-00004")) for number in range(4)]
+    assert sum(map(len, found)) == 900  # nothing is there twice
+    assert {key: value for part in found for key, value in part.items()} == contents(alone)
+    assert shards.missing(wanted) == []
+    assert not [name for name in os.listdir(tmp_path / "out") if not name.startswith("shard-")]
+
+
+def test_encoding_again_adds_what_is_new_and_tells_what_cannot_be_read(tmp_path, corpus):
+    first = encoded(HashingEncoder, corpus / "0.txt", tmp_path / "out")
+    (corpus / "bad.txt").write_bytes(b"\xff")
+    second = encoded(HashingEncoder, corpus, tmp_path / "out")
+    third = encoded(HashingEncoder, corpus, tmp_path / "out")
+    assert [(one.documents, one.added) for one in (first, second, third)] == [(400, 400), (900, 500), (900, 0)]
+    assert len(second.problems) == 1
+    assert "bad.txt, line 1: not UTF-8 text" in second.problems[0]
+    shard = tmp_path / "out" / "shard-00000-of-00004"
+    assert [name for name in os.listdir(shard) if not name.endswith("-lock")] == ["encodings-2.mdb"]
+
+
+def test_a_store_keeps_its_number_of_shards_and_its_model(tmp_path, corpus):
+    encoded(HashingEncoder, corpus / "0.txt", tmp_path / "out", shards=2)
+    with pytest.raises(CascadaError, match="holds a store of 2 shards, not of 4"):
+        encoded(HashingEncoder, corpus, tmp_path / "out")
+    with pytest.raises(CascadaError, match=r"holds the encodings of another model \(hashing-8, not hashing-9\)"):
+        encoded(partial(HashingEncoder, 9), corpus, tmp_path / "out", shards=2)
+
+
+def test_an_address_of_files_does_as_well_as_a_path(tmp_path, corpus):
+    done = encoded(HashingEncoder, f"file://{corpus}", f"file://{tmp_path}/out", shards=2)
+    assert (done.documents, done.added) == (900, 900)
+    text = "This is word0."
+    assert text in Store.open(tmp_path / "out" / f"shard-0000{shard_of(text, 2)}-of-00002")
+
+
+def ranked(load, groups, out, **options):
+    from cascada.scale.rank import Rankings, rank
+
+    return rank(Rankings(load, "letters", **options), groups, str(out), pairs=PAIRS_AT_ONCE)
+
+
+def test_a_run_is_the_same_to_the_byte_and_a_killed_worker_changes_nothing(tmp_path, groups, gate):
+    write_run(run_of(letter_ranker(), groups), tmp_path / "alone.trec")
+    with killing(gate) as killed:
+        done = ranked(partial(letter_ranker, str(gate)), groups, tmp_path / "out.trec", measures=("MAP", "P@1"))
+    assert len(killed) == 1
+    assert (tmp_path / "out.trec").read_bytes() == (tmp_path / "alone.trec").read_bytes()
+    assert (done.pairs, done.added) == (109 * 64, 109 * 64)
+    assert len(os.listdir(tmp_path / "out.trec.blocks")) == 4
+    assert done.evaluation.mean == evaluate(run_of(letter_ranker(), groups), qrels(groups), ("MAP", "P@1")).mean
+    assert done.evaluation.questions == 110
+
+
+def test_ranking_again_does_only_what_is_missing(tmp_path, groups):
+    out, blocks = tmp_path / "out.trec", tmp_path / "out.trec.blocks"
+    ranked(letter_ranker, groups, out)
+    first = out.read_bytes()
+    gone = sorted(os.listdir(blocks))[1]
+    (blocks / gone).unlink()
+    done = ranked(letter_ranker, groups, out)
+    assert out.read_bytes() == first
+    assert done.added == PAIRS_AT_ONCE
+    again = ranked(letter_ranker, groups, out, measures=("MAP",))
+    assert again.added == 0
+    assert again.evaluation.mean == evaluate(run_of(letter_ranker(), groups), qrels(groups), ("MAP",)).mean
+    changed = [Group("another question?", one.candidates, one.id) if one.id == "100" else one for one in groups]
+    assert ranked(letter_ranker, changed, out).added == (109 - 96) * 64  # the last block
+
+
+def test_the_command_ranks_what_evaluate_ranks(tmp_path, groups, capsys, monkeypatch):
+    write_jsonl(groups[:20], tmp_path / "groups.jsonl")
+    write_run(run_of(Ranker.load("bm25+bm25"), groups[:20], drop=0.5), tmp_path / "alone.trec")
+    monkeypatch.chdir(tmp_path)
+    code, out, error = cascada(
+        capsys, monkeypatch, "scale", "rank", "bm25+bm25", f"file://{tmp_path}/groups.jsonl", "out.trec",
+        "--drop", 0.5, "--mode", "clean", "--measures", "MAP,P@1", "--json",
+    )  # fmt: skip
+    assert (code, error) == (0, "")
+    found = json.loads(out)
+    assert (found["path"], found["pairs"], found["added"], found["questions"]) == ("out.trec", 1280, 1280, 20)
+    assert (tmp_path / "out.trec").read_bytes() == (tmp_path / "alone.trec").read_bytes()
+    code, out, error = cascada(capsys, monkeypatch, "scale", "rank", "bm25", "groups.jsonl", "out.trec")
+    assert (code, out) == (2, "")
+    assert error.startswith("cascada: bm25 counts words over all the data")
+
+
+def questions(*names):
+    marked = [{"start_token": 0, "end_token": 10}, {"start_token": 7, "end_token": 8}]
+    annotation = {"yes_no_answer": "NONE", "long_answer": marked[0], "short_answers": marked[1:]}
+    none = {"yes_no_answer": "NONE", "long_answer": {"start_token": -1, "end_token": -1}, "short_answers": []}
+    records = [
+        {"question_text": name, "document_text": PAGE, "annotations": [none if name == "none" else annotation]}
+        for name in names
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def test_natural_questions_become_the_same_asnq_file_by_file(tmp_path):
+    from cascada.scale.asnq import convert
+
+    files = [tmp_path / f"nq-{number}.jsonl" for number in range(3)]
+    files[0].write_text(questions("one", "none", "two"))
+    files[1].write_text("no JSON\n" + questions("one", "three"))
+    files[2].write_text(questions("none"))
+    alone = write_asnq(outcomes(files), tmp_path / "alone.tsv")
+    done = convert([f"file://{file}" for file in files], str(tmp_path / "out.tsv"))
+    assert (tmp_path / "out.tsv").read_bytes() == (tmp_path / "alone.tsv").read_bytes()
+    assert done.counted == alone.counted
+    assert (done.skipped, done.problems) == (alone.skipped, alone.problems)
+    assert str(done.first_problems[0]) == str(alone.first_problems[0])
+
+    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "out.tsv.blocks").iterdir()}
+    files[2].write_text(questions("four"))
+    again = convert(list(map(str, files)), str(tmp_path / "out.tsv"))
+    assert again.counted.questions == 4
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert len(list((tmp_path / "out.tsv.blocks").iterdir())) == len(made) + 2
+    files[2].unlink()
+    with pytest.raises(DataError, match=re.escape(f"There is no file {files[2]}.")):
+        convert(list(map(str, files)), str(tmp_path / "out.tsv"))
+
+
+def test_what_a_worker_complains_of_is_told_and_work_that_kills_its_worker_is_given_up():
+    from cascada.scale.tasks import each
+
+    assert sorted(each(odd, range(3))) == [0, 1, 2]
+    with pytest.raises(CascadaError, match=r"^Three is too odd\.$"):
+        list(each(odd, range(10)))
+    with pytest.raises(CascadaError, match="The cluster gave up on a part of the work"):
+        list(each(deadly, [1]))
+
+
+@pytest.fixture
+def study(tmp_path, encoder_folder, words):
+    from cascada.training.recipes import validated
+
+    data = [
+        Group(words[number], (Candidate(f"{words[0]} {words[number]}", 1), Candidate(words[number + 1], 0)))
+        for number in range(2, 30)
+    ]
+    write_jsonl(data, tmp_path / "data.jsonl")
+    source = {"source": "data.jsonl"}
+    content = {
+        "kind": "study",
+        "base": {
+            "model": {"encoder": str(encoder_folder), "layers": 1, "max_length": 16},
+            "train": source,
+            "dev": source,
+            "training": {"epochs": 1},
+        },
+        "variants": {"slow": {}, "fast": {"training.learning_rate": 1e-3}},
+        "test": {"dev": source},
+    }
+    return lambda output: validated({**content, "output": output}, "recipe")
+
+
+def test_a_study_finds_the_same_when_its_members_train_side_by_side(tmp_path, study, monkeypatch):
+    from cascada.scale.study import run_study_on_ray
+    from cascada.training.study import run_study
+
+    monkeypatch.chdir(tmp_path)  # where the recipe's paths count from
+    apart, alone = run_study_on_ray(study("apart")), run_study(study("alone"))
+    assert apart["rows"] == alone["rows"]
+    assert [row["variant"] for row in apart["rows"]] == ["slow", "fast"]
+    for name in ("slow-seed1", "fast-seed1"):
+        weights = [(tmp_path / folder / name / "model.safetensors").read_bytes() for folder in ("apart", "alone")]
+        assert weights[0] == weights[1]
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def test_replicas_serve_what_one_server_does(tmp_path):
+    from cascada.cli.serve import app_of
+    from cascada.scale.serve import Replicas, application, running
+    from cascada.serve import Settings
+
+    build = partial(app_of, "bm25", Settings(model="bm25"))
+    app = application(build, Replicas(2, 2, cpus=0.5))
+    port = free_port()
+    sentences = ["It rained.", "Hamlet is by Shakespeare."]
+    with (
+        running(app, host="127.0.0.1", port=port, everywhere=False),
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http,
+    ):
+        asked = {"question": "who wrote hamlet?", "candidates": sentences}
+        answers = [http.post("/v1/rank", json=asked) for _ in range(20)]
+        assert {answer.status_code for answer in answers} == {200}
+        assert http.post("/v1/rank", content="{", headers={"content-type": "application/json"}).status_code == 400
+    expected = Ranker.load("bm25").rank("who wrote hamlet?", sentences).to_dict()["items"]
+    for answer in answers:
+        assert [item["index"] for item in answer.json()["items"]] == [item["index"] for item in expected]

@@ -11,15 +11,9 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from held import held_by
 
-PATIENCE = 120
-
-SLOW = """
-import time
-from cascada.ranking.bm25 import BM25Stage
-quick = BM25Stage.score
-BM25Stage.score = lambda *given: (time.sleep(0.3), quick(*given))[1]
-"""
+PATIENCE = 300
 BODY = {"question": "who wrote hamlet?", "candidates": ["It rained.", "Shakespeare wrote Hamlet."]}
 
 
@@ -55,21 +49,24 @@ def failed(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
-def test_what_was_accepted_is_finished_when_the_server_is_told_to_end():
-    found = []
+def test_what_was_accepted_is_finished_when_the_server_is_told_to_end(tmp_path):
+    found, hold = [], tmp_path / "hold"
 
     def ask(number):
         found.append(httpx.post(f"{url}/v1/rank", json=BODY | {"top": 1 + number % 2}, timeout=PATIENCE))
 
-    with served("bm25", "--batch-tokens", "1", before=SLOW) as (url, process):
+    with served("bm25", "--batch-tokens", "1", before=held_by(hold)) as (url, process):
         ready(url)
+        hold.touch()
         clients = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
         for client in clients:
             client.start()
         end = time.monotonic() + PATIENCE
         while "cascada_inside_requests 6.0" not in httpx.get(f"{url}/metrics", timeout=PATIENCE).text:
             assert time.monotonic() < end
+            time.sleep(0.01)
         os.kill(process.pid, signal.SIGTERM)
+        hold.unlink()
         for client in clients:
             client.join(PATIENCE)
         assert process.wait(PATIENCE) == 0

@@ -11,7 +11,7 @@ import uvicorn
 
 from cascada.serve import Settings, create_app
 
-PATIENCE = 60
+PATIENCE = 300
 """Seconds, for a machine that is busy with something else; nothing here takes one."""
 
 

@@ -1,6 +1,7 @@
 """The client: rankings of a server as if they were made here."""
 
 import asyncio
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -86,5 +87,10 @@ def test_a_server_that_is_another_is_told_in_a_sentence(content):
 
 
 def test_a_server_that_is_not_there_is_told_in_a_sentence():
-    with Client("http://127.0.0.1:9") as client, pytest.raises(ServerError, match="could not be reached"):
-        client.rank("q", ["a"])
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # ours, but nobody listens
+        with (
+            Client(f"http://127.0.0.1:{silent.getsockname()[1]}") as client,
+            pytest.raises(ServerError, match="could not be reached"),
+        ):
+            client.rank("q", ["a"])

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from loopback import serving, without_seconds
+from loopback import PATIENCE, serving, without_seconds
 
 from cascada import Ranker
 from cascada.client import AsyncClient
@@ -30,7 +30,7 @@ def test_the_answer_is_the_rankers_own(exported, words):
         assert http.get("/ready").json()["exits"] == [2, 4]
 
         async def at_once():
-            async with AsyncClient(str(http.base_url)) as client:
+            async with AsyncClient(str(http.base_url), timeout=PATIENCE) as client:
                 return await asyncio.gather(*(client.rank(words[i], texts, drop=0) for i in range(12)))
 
         together = asyncio.run(at_once())

@@ -96,7 +96,7 @@ names += ["return_documents", "rank_fields", "raw_scores", "return_text", "trunc
 bodies = st.dictionaries(st.sampled_from(names), json_values | st.lists(st.text(max_size=5), max_size=3), max_size=8)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(PATHS), body=bodies)
 def test_no_body_makes_the_server_fail(bm25, path, body):
     found = bm25.post(path, **as_json(json.dumps(body).encode()))
@@ -104,7 +104,7 @@ def test_no_body_makes_the_server_fail(bm25, path, body):
     assert found.json() is not None
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.sampled_from(PATHS), content=st.binary(max_size=60))
 def test_no_bytes_make_the_server_fail(bm25, path, content):
     found = bm25.post(path, **as_json(content))

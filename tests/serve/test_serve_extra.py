@@ -17,7 +17,7 @@ sys.meta_path.insert(0, Absent())
 
 def python(code, *arguments):
     return subprocess.run(
-        [sys.executable, "-c", WITHOUT + code, *arguments], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", WITHOUT + code, *arguments], capture_output=True, text=True, timeout=300
     )
 
 

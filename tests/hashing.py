@@ -1,5 +1,6 @@
 """A small real encoder without weights, and child processes that use it."""
 
+import itertools
 import subprocess
 import sys
 from hashlib import shake_256
@@ -33,8 +34,13 @@ def child(code, *arguments):
     )
 
 
+def endless_texts():
+    """More of them than any process comes to before it is ended."""
+    return (" ".join(f"word{number * step}" for step in range(1, 2 + number % 7)) for number in itertools.count())
+
+
 def texts(count):
-    return [" ".join(f"word{number * step}" for step in range(1, 2 + number % 7)) for number in range(count)]
+    return list(itertools.islice(endless_texts(), count))
 
 
 def document_encoder(model):

@@ -88,29 +88,32 @@ def test_a_mistake_is_one_sentence_and_makes_no_store(cascada, arguments, senten
     assert not os.path.exists("new")
 
 
-SLOW = """
+STUCK = """
 import time
-from pathlib import Path
 from cascada.cli import encode, main
 
-class Slow(HashingEncoder):
+class Stuck(HashingEncoder):
+    batches = 0
+
     def encode(self, texts):
-        time.sleep(0.2)
+        self.batches += 1
+        if self.batches > 2:
+            time.sleep(3600)
         return super().encode(texts)
 
-encode.encoder_of = lambda model: Slow()
-sys.argv = ["cascada", "encode", "slow", "many.txt", "s"]
+encode.encoder_of = lambda model: Stuck()
+sys.argv = ["cascada", "encode", "stuck", "many.txt", "s"]
 main.main()
 """
 
 
 def test_ctrl_c_says_how_far_it_came(cascada, tmp_path):
     (tmp_path / "many.txt").write_text("\n\n".join(f"This is line {number}." for number in range(3_000)))
-    running = child(SLOW)
+    running = child(STUCK)
     while running.poll() is None and not (is_store(tmp_path / "s") and len(Store.open("s"))):
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    out, error = running.communicate(timeout=120)
+    out, error = running.communicate(timeout=300)
     there = len(Store.open("s"))
     assert (running.returncode, out) == (130, "")
     assert error == f"cascada: s has {there:,} texts; the same command goes on from there.\n"

@@ -42,7 +42,7 @@ def turn(folder, text, store):
 
 def test_a_full_disk_is_one_sentence_and_the_store_goes_on(folder, store):
     done = child(FULL, folder)
-    out, error = done.communicate(timeout=120)
+    out, error = done.communicate(timeout=300)
     assert error == ""
     told, counted = out.splitlines()
     assert told.startswith(f"CascadaError There is no room left for {folder} (")
@@ -138,6 +138,6 @@ def test_who_may_not_write_may_read(encoder):
         for name in os.listdir(folder):
             os.chmod(folder / name, 0o444)
         os.chmod(folder, 0o555)
-        out, error = child(READ, folder).communicate(timeout=120)
+        out, error = child(READ, folder).communicate(timeout=300)
         os.chmod(folder, 0o755)
     assert (error, out) == ("", f"50\n{folder} cannot be used: {data_file(folder)}: Permission denied.\n")

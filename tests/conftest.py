@@ -11,11 +11,16 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 LAYERS = 4
 POSITIONS = 512
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": LAYERS}
+
+# The same examples in every run, for which a machine may take as long as it likes.
+settings.register_profile("cascada", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("cascada")
 
 
 def vocabulary() -> list[str]:

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, nDCG
 from slow_reference import slow
@@ -28,7 +28,6 @@ def only(measure: str, scores: dict[str, float], labels: dict[str, int]) -> floa
     return evaluate({"q": scores}, {"q": labels}, [measure]).mean[measure]
 
 
-@settings(deadline=None)
 @given(runs, judgements)
 def test_every_value_is_the_formulas(run, qrels):
     if run.keys() & qrels.keys():
@@ -38,7 +37,6 @@ def test_every_value_is_the_formulas(run, qrels):
             assert values == pytest.approx(wanted, rel=1e-12, abs=0)
 
 
-@settings(deadline=None)
 @given(runs, judgements)
 def test_every_value_is_trec_evals_to_the_last_bit(run, qrels):
     if run.keys() & qrels.keys():
@@ -49,7 +47,6 @@ def test_every_value_is_trec_evals_to_the_last_bit(run, qrels):
             assert ours == [values[name] for name in ("map", "recip_rank", "P_1", "ndcg_cut_10")]
 
 
-@settings(deadline=None)
 @given(runs, judgements)
 def test_means_are_ir_measures_means(run, qrels):
     if run.keys() & qrels.keys():

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -34,7 +34,6 @@ def test_a_comparison_worked_by_hand():
     assert found.t_p == pytest.approx(stats.ttest_rel([0.6, 0.7, 0.8], [0.5, 0.5, 0.5]).pvalue)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([-1.0, -1 / 3, -0.1, 0.0, 0.1, 0.2, 1 / 3, 0.5]), min_size=1, max_size=8))
 def test_few_questions_are_counted_exactly(differences):
     flips = list(product([1, -1], repeat=len(differences)))

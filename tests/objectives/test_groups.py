@@ -54,7 +54,7 @@ def batch(groups, order=None):
 
 
 @given(questions, st.sampled_from(["all", "hardest"]), st.sampled_from(["none", "sigmoid"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_pair_is_equation_8_on_groups_of_any_size(groups, against, normalise):
     expected = slow_mean([slow_pair(group, 0.8, against, normalise) for group in groups])
     found = pair(*batch(groups), margin=0.8, against=against, normalise=normalise)
@@ -62,7 +62,7 @@ def test_pair_is_equation_8_on_groups_of_any_size(groups, against, normalise):
 
 
 @given(questions)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_list_is_equation_9_on_groups_of_any_size(groups):
     assert list_level(*batch(groups)).item() == pytest.approx(slow_mean(map(slow_list, groups)), abs=1e-5)
 

@@ -57,7 +57,7 @@ def test_numbers_to_keep_are_upper_bounds():
 
 
 @given(cases(stages=2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_arithmetic_says_what_a_ranking_then_costs(case):
     layers = [1 + number for number in case.layers]
     one = Course(tuple(np.cumsum(layers).tolist()), tuple(case.rules))
@@ -84,7 +84,7 @@ def test_the_papers_batch_of_128_fits_where_a_plain_one_of_84_does():
     st.sampled_from([EXITS, (12,), (1, 2, 3), (2, 24)]),
     st.booleans(),
 )
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_no_larger_batch_fits(drop, limit, exits, sequential):
     one = course(drop, exits=exits, sequential=sequential)
     largest = one.largest_batch(limit)

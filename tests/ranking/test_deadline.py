@@ -34,7 +34,7 @@ class Noting(SlowStage):
 
 
 @given(cases(), st.floats(0.001, 60))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_whatever_the_deadline_everyone_is_ranked_as_the_last_finished_stage_has_it(case, seconds):
     unhurried = case.stages(Noting, clock=Clock())
     case.run(unhurried)

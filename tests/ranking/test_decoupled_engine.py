@@ -137,7 +137,7 @@ def test_each_question_is_encoded_once(parts, texts, words):
 
 
 @given(st.lists(st.integers(0, 39), min_size=1, max_size=12), st.sampled_from([0, 0.3, 0.9]))
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_score_does_not_depend_on_the_other_candidates(parts, question, texts, rows, drop):
     ranker = Ranker(stages_of(parts))
     whole = scores(ranker.rank(question, texts, drop=0))

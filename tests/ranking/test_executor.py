@@ -18,7 +18,7 @@ def seen(outcome):
 
 
 @given(cases())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_every_candidate_is_ranked_once_by_the_stage_it_left_at_then_its_score_then_its_place(case):
     for group, outcome in zip(case.groups, case.run(), strict=True):
         order, left = by_the_rule(group, case.plan)
@@ -27,7 +27,7 @@ def test_every_candidate_is_ranked_once_by_the_stage_it_left_at_then_its_score_t
 
 
 @given(cases())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_candidate_keeps_the_last_score_it_got(case):
     for group, outcome in zip(case.groups, case.run(), strict=True):
         last = [scores[stage] for scores, stage in zip(group, outcome.stage, strict=True)]
@@ -36,7 +36,7 @@ def test_a_candidate_keeps_the_last_score_it_got(case):
 
 
 @given(cases())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_candidate_has_a_score_at_every_stage_up_to_the_one_it_left_at_and_none_after(case):
     for group, outcome in zip(case.groups, case.run(), strict=True):
         for index, scores in enumerate(group):
@@ -46,7 +46,7 @@ def test_a_candidate_has_a_score_at_every_stage_up_to_the_one_it_left_at_and_non
 
 
 @given(cases())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_cost_is_what_was_run(case):
     stages = case.stages()
     outcomes = case.run(stages)
@@ -56,7 +56,7 @@ def test_the_cost_is_what_was_run(case):
 
 
 @given(cases())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_full_cost_is_what_is_run_without_drops(case):
     everyone = Case(case.groups, ["0"] * len(case.plan), case.layers).run()
     for outcome, full in zip(case.run(), everyone, strict=True):
@@ -64,7 +64,7 @@ def test_the_full_cost_is_what_is_run_without_drops(case):
 
 
 @given(cases(questions=2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_question_ranked_alone_comes_out_as_among_others(case):
     for group, among in zip(case.groups, case.run(), strict=True):
         (alone,) = Case([group], case.plan, case.layers).run()
@@ -73,7 +73,7 @@ def test_a_question_ranked_alone_comes_out_as_among_others(case):
 
 
 @given(cases(questions=2))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_time_of_a_stage_is_shared_among_the_questions(case):
     for stage, shares in enumerate(np.array([outcome.seconds for outcome in case.run()]).T):
         assert (shares > 0).any(), f"stage {stage} took time"

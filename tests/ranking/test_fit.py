@@ -45,7 +45,7 @@ def spent(ratio, count):
 
 
 @given(st.integers(1, 60), st.sampled_from(RATIOS), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_smallest_ratio_that_fits_is_taken(count, ratio, known):
     """At an even pace the forecast is exact, so later exits find no reason to change what the first one chose."""
     clock = Clock()
@@ -63,7 +63,7 @@ def test_the_smallest_ratio_that_fits_is_taken(count, ratio, known):
 
 
 @given(st.integers(1, 40), st.floats(1, 3000))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_any_deadline_is_met_and_everyone_is_ranked(count, deadline_ms):
     clock = Clock()
     with clock.ticking():

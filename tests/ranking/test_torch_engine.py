@@ -118,7 +118,7 @@ PLANS = st.lists(st.sampled_from([0, 0.1, 0.5, 0.9]), min_size=3, max_size=3)
 
 
 @given(LENGTHS, PLANS)
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whoever_leaves_the_others_score_at_every_exit_as_if_nobody_had(four, words, lengths, plan):
     texts = [" ".join(words[i : i + length]) for i, length in enumerate(lengths)]
     ranker = ranker_of(*four)

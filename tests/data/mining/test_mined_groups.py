@@ -84,7 +84,7 @@ LABELLED = st.lists(st.tuples(WORDS, st.sampled_from([0, 1, None])), max_size=5)
 DATA = st.lists(st.tuples(WORDS, LABELLED), max_size=8)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(DATA, st.integers(0, 5), st.booleans())
 def test_no_correct_sentence_of_a_question_is_ever_one_of_its_negatives(data, seed, keep):
     groups = [Group(question, tuple(Candidate(*one) for one in candidates)) for question, candidates in data]

@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from score_tables import exit_scores, groups_of, learning, ranker_of, scores_of
 
@@ -22,7 +22,6 @@ def tail(survived, questions, share):
 
 
 @given(st.integers(1, 80), st.integers(0, 80), st.floats(0.01, 0.99))
-@settings(deadline=None)
 def test_the_tail_is_the_binomials(questions, survived, share):
     survived = min(survived, questions)
     assert p_value(np.array([survived]), questions, share)[0] == pytest.approx(tail(survived, questions, share))
@@ -35,7 +34,6 @@ def test_the_number_of_questions_that_are_needed(share, confidence, needed):
 
 
 @given(exit_scores(), st.data())
-@settings(deadline=None)
 def test_who_survives_is_who_comes_to_the_rankers_last_exit(scores, data):
     plan = data.draw(st.tuples(*[st.integers(1, 9)] * (len(scores.exits) - 1)))
     (found,) = survivals(scores, [plan])
@@ -49,7 +47,6 @@ def test_who_survives_is_who_comes_to_the_rankers_last_exit(scores, data):
 
 
 @given(exit_scores(questions=2))
-@settings(deadline=None)
 def test_the_chain_begins_with_everyone_and_keeps_fewer_and_fewer(scores):
     nobody, *plans = chain(scores)
     assert set(nobody) == {Decimal(0)}

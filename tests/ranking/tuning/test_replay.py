@@ -33,7 +33,7 @@ def assert_replayed(scores, ranker, groups, plans):
 
 
 @given(exit_scores(), st.data())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_any_plan_scores_and_costs_what_running_it_would(scores, data):
     ratios = st.sampled_from(["0", "0.1", "0.3", "0.5", "0.9", "0.29"]).map(Decimal)
     plan = st.tuples(*[ratios | st.integers(1, 10)] * (len(scores.exits) - 1))
@@ -42,7 +42,6 @@ def test_any_plan_scores_and_costs_what_running_it_would(scores, data):
 
 
 @given(exit_scores())
-@settings(deadline=None)
 def test_collecting_gives_the_scores_of_every_exit(scores):
     found = collect(ranker_of(scores), groups_of(scores))
     assert (found.exits, found.layers, found.full) == (scores.exits, scores.layers, scores.full)

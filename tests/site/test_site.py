@@ -62,6 +62,22 @@ def test_the_reference_has_signatures_and_docstrings(site):
 
 
 @one_process
+def test_the_reference_has_everything_that_its_pages_name(site):
+    for source in (ROOT / "docs" / "reference").glob("*.md"):
+        page = (site / "reference" / source.stem / "index.html").read_text(encoding="utf-8")
+        blocks = re.findall(r"^::: (\S+)\n((?:    .*\n)*)", source.read_text(encoding="utf-8"), re.MULTILINE)
+        assert blocks
+        for path, options in blocks:
+            members = re.findall(r"members: \[(.*)\]", options)
+            named = (
+                [f"{path}.{name}" for name in members[0].split(", ")]
+                if members
+                else [path] * ("show_root_heading: false" not in options)
+            )
+            assert [name for name in named if f'id="{name}"' not in page] == []
+
+
+@one_process
 def test_nothing_is_fetched_from_elsewhere(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) > 40

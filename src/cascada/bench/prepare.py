@@ -43,7 +43,7 @@ def main(out: Path, source: str) -> None:
         write_peer(folder, out / "peer")
 
 
-def random_ranker(folder: Path, layers: int, width: int) -> Path:
+def random_ranker(folder: Path, layers: int, width: int, *, max_length: int = 128) -> Path:
     """A cascade with the default exits: how fast it is does not depend on what its weights are."""
     torch.manual_seed(0)
     config = BertConfig(
@@ -53,7 +53,9 @@ def random_ranker(folder: Path, layers: int, width: int) -> Path:
         num_attention_heads=12,
         intermediate_size=4 * width,
     )
-    model = StagedRanker(StagedEncoder(AutoModel.from_config(config)), Shape(default_exits(layers), max_length=128))
+    model = StagedRanker(
+        StagedEncoder(AutoModel.from_config(config)), Shape(default_exits(layers), max_length=max_length)
+    )
     folder.mkdir(parents=True)
     wordpiece().save(str(folder / "tokenizer.json"))
     settings = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]"}

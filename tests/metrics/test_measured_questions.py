@@ -9,6 +9,7 @@ import sys
 import time
 
 import pytest
+import pytrec_eval
 
 from cascada.errors import CascadaError
 from cascada.metrics import DEFAULT_MEASURES, Measure, evaluate
@@ -115,14 +116,17 @@ def test_one_measure_may_be_given_alone_but_not_none():
         evaluate(RUN, QRELS, [])
 
 
-def test_thousands_of_questions_take_a_moment():
+def test_thousands_of_questions_take_little_more_than_trec_evals_own_time():
     draw = random.Random(0)
     run = {f"q{q}": {f"c{c}": draw.random() for c in range(50)} for q in range(3000)}
     qrels = {question: dict.fromkeys(list(scores)[:2], 1) for question, scores in run.items()}
+    names = {"map", "recip_rank", "P.1", "ndcg_cut.10"}
     evaluate(RUN, QRELS)  # imports pytrec_eval
     start = time.process_time()
+    pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
+    theirs = time.process_time() - start
     evaluate(run, qrels)
-    assert time.process_time() - start < 1.0
+    assert time.process_time() - start - theirs < 10 * theirs
 
 
 def test_importing_brings_in_no_heavy_library():

@@ -84,7 +84,7 @@ def test_a_text_alone_is_cut_to_the_length(tokenizer, words):
 
 
 @given(st.text(max_size=40), st.text(max_size=80))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_that_can_be_written_is_encoded_as_the_tokenizer_does(tokenizers, question, text):
     for tokenizer in tokenizers.values():
         own = tokenizer.encode(question, text)
@@ -120,7 +120,7 @@ def test_halves_of_a_surrogate_pair_are_mended_or_replaced(tokenizer, text, mean
 
 
 @given(question=st.integers(0, 40), text=st.integers(0, 60), max_length=st.integers(6, 48))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_does_not_fit_is_cut_and_said_so(tokenizers, words, question, text, max_length):
     asked, answered = " ".join(words[:question]), " ".join(words[60 : 60 + text])
     for tokenizer in tokenizers.values():
@@ -156,9 +156,11 @@ def test_ten_megabytes_are_quick_and_cut_as_if_read_whole(tokenizer, words):
     paragraph = " ".join(words) + " "
     text = paragraph * (10_000_000 // len(paragraph))
     pairs = pair_tokenizer(tokenizer)
-    start = time.perf_counter()
+    start = time.process_time()
     encoded = one(pairs, "who?", text)
-    assert time.perf_counter() - start < 1
+    spent = time.process_time() - start
+    tokenizer.encode(text[: len(text) // 20])
+    assert spent < time.process_time() - start - spent, "a twentieth of the text, read whole, takes longer"
     assert row(encoded)[0] == expected(tokenizer, "who?", paragraph * 3, 64)[0]
     assert encoded.truncated[0]
 
@@ -180,7 +182,7 @@ def test_a_text_is_cut_as_if_it_had_been_read_whole(tokenizer, text):
 
 
 @given(st.lists(st.sampled_from(["ba", "du ", " ", "x" * 90, "y" * 150, "日本", ".", "\n", "é"]), max_size=400))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_long_text_is_cut_as_if_it_had_been_read_whole(tokenizers, parts):
     text = "".join(parts)
     for tokenizer in tokenizers.values():

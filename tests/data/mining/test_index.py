@@ -14,7 +14,7 @@ WORDS = st.sampled_from(["a", "B", "c,", "straße", "d-e", "ÉTÉ", "42", "…"]
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(TEXTS, min_size=1, max_size=12), st.lists(WORDS, min_size=1).map(" ".join))
 def test_scores_are_those_of_the_bm25_ranker_with_all_texts_as_its_background(texts, question):
     expected = {item.index: item.raw_score for item in bm25_ranker(texts).rank(question, texts).items}
@@ -22,7 +22,7 @@ def test_scores_are_those_of_the_bm25_ranker_with_all_texts_as_its_background(te
     assert dict(enumerate(found)) == expected
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(TEXTS, max_size=12), st.lists(WORDS, min_size=1).map(" ".join), st.integers(0, 14))
 def test_the_best_are_the_first_of_a_full_sort_and_share_a_word(texts, question, limit):
     index = BM25Index(texts)
@@ -36,14 +36,16 @@ def test_a_rare_word_says_more_than_a_common_one_and_an_unknown_one_most():
     assert index.rarity("the") < index.rarity("danube") < index.rarity("rhine") < index.rarity("volga")
 
 
-def test_twenty_thousand_sentences_answer_in_milliseconds():
+def test_an_answer_takes_a_fraction_of_reading_all_texts():
     draw = np.random.default_rng(0)
     texts = [" ".join(map(str, line)) for line in draw.zipf(1.3, (20_000, 25)).tolist()]
     index = BM25Index(texts)
     start = time.process_time()
     for text in texts[:100]:
         index.best(text, 100)
-    assert (time.process_time() - start) / 100 < 0.02
+    found = time.process_time() - start
+    bm25_ranker(texts).rank(texts[0], texts)
+    assert found / 100 < (time.process_time() - start - found) / 20
 
 
 @pytest.mark.parametrize("texts", [[], ["", "…"]])

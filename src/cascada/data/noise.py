@@ -9,17 +9,18 @@ from decimal import Decimal, InvalidOperation
 
 from cascada.data.group import Candidate, Group
 from cascada.errors import CascadaError, DataError
+from cascada.shares import share_of
 
 
 def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:
-    """floor(share · pairs), with the share as the decimal that was written and not as its binary neighbour."""
+    """How many of the pairs a share of them is: floor(share · pairs)."""
     try:
         exact = Decimal(str(share))
     except InvalidOperation:
         exact = Decimal(-1)
     if exact.is_nan() or not 0 <= exact <= 1:
         raise CascadaError(f"The share of labels to flip must be a number from 0 to 1, not {share}.")
-    return int(exact * pairs)
+    return share_of(exact, pairs)
 
 
 def flip_labels(

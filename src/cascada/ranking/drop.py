@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from math import isfinite
 from typing import Literal
 
 import numpy as np
 
 from cascada.errors import CascadaError
+from cascada.shares import share_of
 
 Drop = float | Decimal | Sequence[float | Decimal] | Literal["fit"] | None
 """One ratio for every exit, one for each exit but the last, `fit` for what meets a deadline (see `fit.py`), or None."""
@@ -57,13 +58,8 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 
 
 def dropped(rule: Rule, survivors: int) -> int:
-    """How many of the survivors leave.
-
-    For a ratio α floor(α·k), with α the decimal that was written: 0.29 of 100 is 29, which binary floats would make 28.
-    """
-    if isinstance(rule, int):
-        return max(survivors - rule, 0)
-    return int((rule * survivors).to_integral_value(ROUND_FLOOR))
+    """How many of the survivors leave: for a ratio α, floor(α·k)."""
+    return max(survivors - rule, 0) if isinstance(rule, int) else share_of(rule, survivors)
 
 
 def _ratio(value: object) -> Decimal:

@@ -59,6 +59,14 @@ def test_a_heading_and_the_question_itself_are_no_answers(plays):
     assert [one.text for one in candidates("what are the opening hours?", passages)] == ["From nine to five."]
 
 
+def test_notes_in_brackets_are_no_answers():
+    text = "It is [sic] old.[1] [citation needed] He wrote it. [edit] [2][3]"
+    found = [one.text for one in candidates("Who wrote it?", [Passage(text, "d", 0, len(text))])]
+    assert not {"[citation needed]", "[edit]", "[2][3]", "[edit] [2][3]"} & set(found)
+    assert any("He wrote it." in one for one in found)
+    assert any("[sic]" in one for one in found)
+
+
 def test_a_statement_in_the_questions_own_words_is_an_answer():
     (answer,) = candidates("Is Paris the capital of France?", [Passage("Paris is the capital of France.", "d", 0, 31)])
     assert answer.text == "Paris is the capital of France."

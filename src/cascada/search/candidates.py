@@ -13,11 +13,15 @@ from cascada.text.words import words
 
 _ROW = re.compile(r"\n(?=\|)")
 _HEADING = re.compile(r"#{1,6}\s")
+_NOTE = re.compile(r"(\[[^\[\]]*\][\s.,;:]*)+")
+"""`[citation needed]`, `[edit]`, `[1][2]`: put in by whoever keeps the text, and no part of what it says."""
 _STATEMENT = re.compile(r"[.!…。！][\"'”’»)\]*_]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
+    """A sentence, and where it stands."""
+
     text: str
     passage: Passage
     start: int
@@ -25,11 +29,11 @@ class Candidate:
 
 
 def candidates(question: str, passages: Iterable[Passage], *, language: str = "en") -> list[Candidate]:
-    """Every sentence once, at the place that was found first; without those that only repeat the question."""
+    """Every sentence once, at the place that was found first; without those that say nothing of their own."""
     asked = frozenset(words(question))
     found: dict[str, Candidate] = {}
     for candidate in _sentences(passages, language):
-        if not _only_asks(candidate.text, asked):
+        if not _NOTE.fullmatch(candidate.text) and not _only_asks(candidate.text, asked):
             found.setdefault(candidate.text, candidate)
     return list(found.values())
 

@@ -21,10 +21,10 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
-from cascada.export.graph import FUSED, FUSED_OPSET, IR, OPSET, Graph, plain
+from cascada.export.graph import Graph, model_of, plain
 from cascada.export.products import Products
 from cascada.export.store import Store
-from cascada.export.weights import Array, Dense
+from cascada.export.weights import Array, Dense, dense_of
 from cascada.models.compare_aggregate.network import CompareAggregate
 from cascada.models.levels import Levels, needed
 from cascada.text.vocabulary import PAD
@@ -34,6 +34,8 @@ END = np.iinfo(np.int64).max
 
 @dataclasses.dataclass(frozen=True)
 class CompareWeights:
+    """All that the graph is made of."""
+
     encoded: Array  # (words, hidden): row 0, of padding, is never looked at
     filters: tuple[Dense, ...]  # for each width (width · hidden, channels of all levels)
     predict: tuple[Dense, Dense]  # of the level that ranks; the second one gives the score itself
@@ -42,25 +44,27 @@ class CompareWeights:
 
 
 def weights_of(model: CompareAggregate) -> CompareWeights:
+    """A trained network's, of the levels that the ranking one reads."""
     main = str(model.shape.main)
     used = needed(model.shape.levels, main)
     with torch.no_grad():
         encoded = model.encode(model.embedding.weight)
     layers = zip(*(model.aggregate[level].convolutions for level in used), strict=True)
     first, last = (part for part in model.heads.predict[main].modules() if isinstance(part, nn.Linear))
-    out = _dense(last)
+    out = dense_of(last)
     if out.weight.shape[1] == 2:
         out = Dense(out.weight[:, 1:] - out.weight[:, :1], out.bias[1:] - out.bias[:1])
     return CompareWeights(
         encoded=encoded.cpu().numpy(),
         filters=tuple(_filter(same_width) for same_width in layers),
-        predict=(_dense(first), out),
+        predict=(dense_of(first), out),
         levels={level: model.shape.levels[level] for level in used},
         k_max=model.shape.k_max,
     )
 
 
 def compare_graph(weights: CompareWeights, *, products: Products, store: Store | None = None) -> onnx.ModelProto:
+    """The graph, as this module describes it."""
     graph = Graph(store)
     sides = [_words(graph, weights, name, products) for name in ("question", "text")]
     compared = _compared(graph, sides[0], sides[1], weights.k_max)
@@ -147,14 +151,8 @@ def _filter(layers: Sequence[Any]) -> Dense:
     return Dense(np.ascontiguousarray(rows), torch.cat([layer.bias for layer in layers]).detach().cpu().numpy())
 
 
-def _dense(layer: Any) -> Dense:
-    return Dense(np.ascontiguousarray(layer.weight.detach().cpu().numpy().T), layer.bias.detach().cpu().numpy())
-
-
 def _model(graph: Graph) -> onnx.ModelProto:
     value = helper.make_tensor_value_info
     inputs = [value(name, TensorProto.INT32, ("pairs", f"{name} words")) for name in ("question", "text")]
     outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
-    made = helper.make_graph(graph.nodes, "compare-aggregate", inputs, outputs, list(graph.constants.values()))
-    versions = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
-    return helper.make_model(made, opset_imports=versions, ir_version=IR, producer_name="cascada")
+    return model_of(graph, inputs, outputs)

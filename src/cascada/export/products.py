@@ -29,6 +29,8 @@ class Products(Protocol):
 
 
 class Float32:
+    """Everything as it was trained."""
+
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         return str(graph.op("Gather", graph.constant(table), ids))
 
@@ -48,11 +50,8 @@ class Float32:
 class Int8:
     """Weights of 8 bits with a scale per column; what they meet is brought to 8 bits by the reach that was seen of it.
 
-    `bits` 7 keeps weights within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
+    Weights stay within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
     """
-
-    def __init__(self, bits: int = 7) -> None:
-        self.largest = 2 ** (bits - 1) - (0 if bits < 8 else 1)
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         """A table's rows have a scale each, and all 8 bits: they are not multiplied in 8 bits."""
@@ -101,7 +100,7 @@ class Int8:
         return str(graph.op("QuantizeLinear", states, scale, zero)), scale, zero
 
     def _rounded(self, weight: Array) -> tuple[NDArray[np.int8], Array]:
-        return rounded_to(weight, self.largest)
+        return rounded_to(weight, 64)
 
 
 class Widened(Int8):
@@ -129,10 +128,12 @@ def rounded_to(weight: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
 
 
 def widened(graph: Any, rounded: NDArray[np.int8], scale: Array) -> str:
+    """Weights of 8 bits, as float32."""
     return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
 
 
 def activated(graph: Any, product: str, bias: Array, activation: str) -> str:
+    """A product with its bias and activation."""
     own_bias = graph.constant(bias)
     if activation == "gelu":
         return str(graph.fused("BiasGelu", product, own_bias))

@@ -29,12 +29,12 @@ from cascada.text.pairs import PairTokenizer
 Precision = Literal["int8", "fp32"]
 
 
-def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int = 7) -> None:
+def export(folder: Path, out: Path, precision: Precision = "int8") -> None:
     """Write the ranker in `folder` for the ONNX engine into `out`; until its last file is there, it is no ranker."""
     if (out / SHAPE_FILE).exists():
         raise CascadaError(f"{out} is a ranker already; name another folder.")
     ranker = exportable(folder, precision)
-    products: Products = Int8(bits) if precision == "int8" else Float32()
+    products: Products = Int8() if precision == "int8" else Float32()
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".exporting-") as work:
         made = Path(work)
@@ -42,7 +42,7 @@ def export(folder: Path, out: Path, precision: Precision = "int8", *, bits: int 
             store = Store(file, WEIGHTS_FILE)
             ranker.write(made, products, store, safe=False)
             if precision == "int8":
-                ranker.write(made, Widened(bits), store, safe=True)
+                ranker.write(made, Widened(), store, safe=True)
         for name in ("tokenizer.json", "README.md", PLAN_FILE):
             if (folder / name).exists():
                 shutil.copy(folder / name, made)

@@ -92,7 +92,7 @@ class OnnxStage:
         return Scored(scores, handed_on, encoded.truncated, encoded.lengths)
 
     def flops(self, tokens: Ints) -> Ints:
-        return self.layers * self.model.arithmetic.layer(tokens) + self.model.arithmetic.on_exit(tokens)
+        return self.model.arithmetic.stage(self.layers, tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""

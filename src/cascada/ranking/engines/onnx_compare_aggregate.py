@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 
-from cascada.errors import CascadaError, first_line
-from cascada.host import survives
+from cascada.errors import CascadaError
 from cascada.models.compare_aggregate.arithmetic import CompareArithmetic
 from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.ranking.batches import shortest_first
-from cascada.ranking.engines.onnx import Workers
+from cascada.ranking.engines.onnx import Workers, session_of
 from cascada.ranking.engines.sigmoid import sigmoid
-from cascada.ranking.exported import check_manifest, stage_file
+from cascada.ranking.exported import check_manifest, stage_name
 from cascada.ranking.folder import SHAPE_FILE, read_shape
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
@@ -35,7 +33,7 @@ class OnnxCompareStage:
     def __init__(self, folder: Path, shape: CompareAggregateShape, precision: str, threads: int) -> None:
         self.words = WordPairs(Vocabulary.load(folder / WORDS_FILE), max_words=shape.max_words)
         self.workers = Workers(threads)
-        self.session = _session(folder / stage_file(0, safe=precision == "int8" and not survives("onnxruntime int8")))
+        self.session = session_of(folder, stage_name(0), precision)
         self._arithmetic = CompareArithmetic(shape, looked_up=True)
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
@@ -69,14 +67,3 @@ def onnx_compare_ranker(folder: Path, *, threads: int) -> Ranker:
         raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
     check_manifest(folder)
     return Ranker([OnnxCompareStage(folder, shape, precision, threads)])
-
-
-def _session(path: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # the workers are the threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # the runtime's errors have no common ground but this
-        raise CascadaError(f"{path} cannot be run: {first_line(error)}") from error

@@ -20,13 +20,13 @@ from pathlib import Path
 
 import numpy as np
 
-import cascada
 from cascada.data import Candidate, Group, read, write_jsonl
 from cascada.data.spans import Paragraph, read_paragraphs, write_paragraphs
+from cascada.ranking.load import BUNDLED_FOLDER
 from cascada.text.words import words
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-TOKENIZER = Path(cascada.__file__).parent / "bundled" / "cascada-mini" / "tokenizer.json"
+TOKENIZER = BUNDLED_FOLDER / "tokenizer.json"
 ENCODERS = {"intfloat/e5-small": 12, "sentence-transformers/all-MiniLM-L6-v2": 6}
 MARK = "small-world.txt"
 WIDTH = 32

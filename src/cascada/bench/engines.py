@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-ADAPTERS = ("cascada", "sentence_transformers", "flashrank", "fastembed")
-
 
 @dataclass(frozen=True)
 class Engine:

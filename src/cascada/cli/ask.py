@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cascada.cli.index import complain, watched
-from cascada.cli.options import AsJson, Drop, Keep, ratios, whole_numbers
+from cascada.cli.options import AsJson, Drop, Keep, Model, ratios, whole_numbers
 from cascada.errors import CascadaError
 
 
@@ -22,9 +22,7 @@ def ask(
     index: Annotated[
         Path | None, typer.Option(help="Keep an index of the PATHs here and search it; made if it is not there.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
-    ] = None,
+    model: Model = None,
     reader: Annotated[Path | None, typer.Option(help="A reader's folder: shows the short answer in each one.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Show so many answers.")] = 3,
     paragraphs: Annotated[int, typer.Option(min=1, help="Look for answers in so many paragraphs.")] = 80,

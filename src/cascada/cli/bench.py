@@ -9,13 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-import cascada
 from cascada.cli.options import AsJson, whole_numbers
 from cascada.errors import CascadaError
 
 CANDIDATES = "10,100,400,1000,4000"
-USUAL_SHAPE, QUICK_SHAPE = "12x384", "2x24"
-BUNDLED = Path(cascada.__file__).parent / "bundled" / "cascada-mini"
+QUICK_SHAPE = "2x24"
 
 
 def bench(
@@ -48,6 +46,8 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Compare Cascada's engines with other libraries' on the same weights, in one run."""
+    from cascada.ranking.load import BUNDLED_FOLDER
+
     if model and shape:
         raise CascadaError("Give a model or --shape, not both.")
     if shape:
@@ -57,7 +57,7 @@ def bench(
     if results:
         found = [_read(path) for path in results]
     else:
-        source = model or shape or (QUICK_SHAPE if quick else _usual())
+        source = model or shape or (QUICK_SHAPE if quick else str(BUNDLED_FOLDER))
         counts = "4,12" if quick and candidates == CANDIDATES else candidates
         repeats = 2 if quick else repeats
         found = [_run(source, counts, engines, (repeats, seconds, timeout), seed, peers, quick=quick)]
@@ -75,11 +75,6 @@ def _check_shape(shape: str) -> None:
         raise CascadaError(f"--shape {shape}: expected layers and width, such as 12x384.")
     if int(shape.partition("x")[2]) % 12:
         raise CascadaError(f"--shape {shape}: the width must be a multiple of 12, the number of attention heads.")
-
-
-def _usual() -> str:
-    """The model in the package, or a shape where there is none."""
-    return str(BUNDLED) if BUNDLED.is_dir() else USUAL_SHAPE
 
 
 def _run(

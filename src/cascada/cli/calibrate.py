@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascada.cli.options import AsJson, Root, Source
-from cascada.errors import require
+from cascada.cli.options import AsJson, Root, Source, split_or
 
 
 def calibrate(
@@ -17,18 +16,18 @@ def calibrate(
     data: Source,
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     root: Root = None,
-    split: Annotated[str, typer.Option(help="Of a data set known by name.")] = "dev",
+    split: Annotated[str | None, typer.Option(help="train, dev, test …; dev if not given.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a ranker whose scores are probabilities: of those with 0.7, seven in ten are right."""
-    for module in ("torch", "transformers", "safetensors"):
-        require(module, "train", "calibrating a ranker")
+    from cascada.ranking.load import require_torch
+
+    require_torch("calibrating a ranker")
     from cascada.cli.progress import progress
     from cascada.data import load
-    from cascada.data.catalog import CATALOG
     from cascada.models.calibrate import calibrate as write
 
-    groups = load(data, root=root, split=split if data in CATALOG else None)
+    groups = load(data, root=root, split=split_or("dev", split, data))
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
         lines = write(model, groups, out, advance)
     if as_json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cascada.errors import CascadaError, require
+from cascada.errors import CascadaError
 
 
 def cut(
@@ -20,8 +20,9 @@ def cut(
         kept = sorted({int(part) for part in exits.split(",")})
     except ValueError:
         raise CascadaError(f"--exits {exits}: expected layers with commas, such as 4,8,12.") from None
-    for module in ("torch", "transformers", "safetensors"):
-        require(module, "train", "cutting a ranker")
+    from cascada.ranking.load import require_torch
+
+    require_torch("cutting a ranker")
     from cascada.models.checkpoint import cut as write
 
     write(model, kept, out)

@@ -13,7 +13,7 @@ import typer
 from cascada.cli import asnq
 from cascada.cli.mine import mine
 from cascada.cli.openqa import openqa
-from cascada.cli.options import AsJson, Root, Source, Split
+from cascada.cli.options import AsJson, Out, Root, Source, Split
 from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ app.command()(openqa)
 app.command("asnq")(asnq.convert)
 app.command("asnq-split")(asnq.split)
 
-Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
 ModeName = Annotated[str, typer.Option("--mode", help="raw, no-all-negative or clean.")]
 
 

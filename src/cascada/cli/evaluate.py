@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Store, ratios, whole_numbers
+from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Store, ratios, split_or, whole_numbers
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def evaluate(
     """Measure a ranker on a data set, as trec_eval does."""
     require("pytrec_eval", "eval", "measuring")
     from cascada.data import load, qrels, read_run, write_run
-    from cascada.data.catalog import CATALOG
     from cascada.data.modes import checked
     from cascada.metrics import DEFAULT_MEASURES, Measure, compare
     from cascada.metrics import evaluate as measure
@@ -48,8 +47,7 @@ def evaluate(
     names = tuple(name.strip() for name in measures.split(",")) if measures else DEFAULT_MEASURES
     for name in names:  # what may be wrong is found before the ranking, which takes long
         Measure.parse(name)
-    if split is None and (data in CATALOG or data.startswith("hf:")):
-        split = "test"
+    split = split_or("test", split, data)
     groups = load(data, root=root, split=split, mode=checked(mode))
     other = measure(read_run(against), qrels(groups), names) if against else None
     if run and not run.resolve().parent.is_dir():

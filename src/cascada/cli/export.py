@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascada.cli.options import AsJson, Root
+from cascada.cli.options import AsJson, Root, split_or
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def export(
     precision: Annotated[str, typer.Option(help="int8 or fp32.")] = "int8",
     data: Annotated[str | None, typer.Option(help="A dev set to measure the change of MAP on.")] = None,
     root: Root = None,
-    split: Annotated[str, typer.Option(help="Of a data set known by name.")] = "dev",
+    split: Annotated[str | None, typer.Option(help="train, dev, test …; dev if not given.")] = None,
     loss: Annotated[float, typer.Option(min=0, help="The largest loss of MAP that is let through.")] = 0.005,
     force: Annotated[bool, typer.Option("--force", help="Keep it whatever it loses.")] = False,
     as_json: AsJson = False,
@@ -30,8 +30,10 @@ def export(
     """Write a trained ranker as stage graphs for the CPU engine, which needs no torch."""
     if precision not in ("int8", "fp32"):
         raise CascadaError(f"--precision takes int8 or fp32, not {precision!r}.")
-    for module in ("torch", "transformers", "safetensors", "onnx"):
-        require(module, "train", "exporting")
+    from cascada.ranking.load import require_torch
+
+    require_torch("exporting")
+    require("onnx", "train", "exporting")
     from cascada.export.write import export as write
 
     new = not out.exists()
@@ -42,14 +44,13 @@ def export(
     _report(out, found, as_json)
 
 
-def _measured(model: Path, out: Path, data: str, root: Path | None, split: str) -> Agreement:
+def _measured(model: Path, out: Path, data: str, root: Path | None, split: str | None) -> Agreement:
     require("pytrec_eval", "eval", "measuring")
     from cascada.cli.progress import progress
     from cascada.data import load
-    from cascada.data.catalog import CATALOG
     from cascada.export.check import agreement
 
-    groups = load(data, root=root, split=split if data in CATALOG else None, mode="clean")
+    groups = load(data, root=root, split=split_or("dev", split, data), mode="clean")
     with progress("comparing", total=2 * sum(len(group.candidates) for group in groups)) as advance:
         return agreement(model, out, groups, advance)
 

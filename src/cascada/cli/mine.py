@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Root
+from cascada.cli.options import AsJson, Out, Root, read_splits
 
 if TYPE_CHECKING:
     from cascada.data import Group, Statistics
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 Questions = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A known name (with --root), a file, NAME:FILE; or a file of questions.")
 ]
-Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
 
 
 def mine(
@@ -58,7 +56,7 @@ def mine(
     wanted = Wanted(hard, same, other, skip, keep_negatives)
     guards = Guards(jaccard, containment, evidence)
     known = squad_answers(answers) if answers else None
-    found = _paired(source, sentences, articles, tokenised) if sentences else _read(source, root, split)
+    found = _paired(source, sentences, articles, tokenised) if sentences else read_splits(source, root, split)
     groups = list(shown(found, f"reading {source}", unit="questions"))
     included = _without(groups, exclude_articles)
     miner = Miner(included, wanted, guards=guards, answers=known, seed=seed)
@@ -71,13 +69,6 @@ def _paired(questions: str, sentences: Path, articles: Path | None, tokenised: b
     from cascada.data.readers import parallel
 
     return parallel.read(questions, sentences, articles=articles, tokenised=tokenised)
-
-
-def _read(source: str, root: Path | None, split: str | None) -> Iterator[Group]:
-    from cascada.data import read
-
-    splits = split.split(",") if split else [None]
-    return chain.from_iterable([read(source, root=root, split=one) for one in splits])
 
 
 def _without(groups: list[Group], articles: Path | None) -> list[Group]:

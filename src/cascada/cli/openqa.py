@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Root
+from cascada.cli.options import AsJson, Root, read_splits
 
 if TYPE_CHECKING:
     from cascada.data import Group
@@ -47,7 +46,7 @@ def openqa(
 
     asked = read_paragraphs(source)
     parts = split_articles(asked, Shares(train, dev), seed=seed)
-    others = list(shown(_read(more, root, split), f"reading {more}", unit="questions")) if more else []
+    others = list(shown(read_splits(more, root, split), f"reading {more}", unit="questions")) if more else []
     pool = pooled(asked, others, length=sentences)
     search = _search(pool, scoring)
     pool.write(f"{out}-pool.jsonl")
@@ -67,13 +66,6 @@ def openqa(
             _counted(shown(found, "more", total=len(drawn), unit="questions"), reports["more"]), f"{out}-more.jsonl"
         )
     _tell(out, pool, reports, {name: len({one.title for one in members}) for name, members in parts.items()}, as_json)
-
-
-def _read(source: str, root: Path | None, split: str | None) -> Iterator[Group]:
-    from cascada.data import read
-
-    splits = split.split(",") if split else [None]
-    return chain.from_iterable([read(source, root=root, split=one) for one in splits])
 
 
 def _search(pool: Pool, scoring: str) -> Callable[[str, int], Sequence[Pooled]]:

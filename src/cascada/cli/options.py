@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cascada.errors import CascadaError
 
+if TYPE_CHECKING:
+    from cascada.data import Group
+
 Source = Annotated[str, typer.Argument(help="A known name (with --root), a file, NAME:FILE, or hf:ID.")]
+Out = Annotated[Path, typer.Argument(help="The file to write (.gz packs it).")]
 Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
 Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
+Model = Annotated[str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Drop = Annotated[
     str | None, typer.Option(help="Drop ratio at every exit, or one for each but the last: 0.3 or 0.3,0.4.")
@@ -42,3 +49,18 @@ def whole_numbers(option: str | None, name: str) -> list[int] | None:
         return [int(part) for part in option.split(",")]
     except ValueError:
         raise CascadaError(f"{name} {option}: expected whole numbers with commas, such as 64,32.") from None
+
+
+def split_or(usual: str, split: str | None, data: str) -> str | None:
+    """The split that was asked for; if none was, `usual` of a data set that has several."""
+    from cascada.data.catalog import CATALOG
+
+    return usual if split is None and (data in CATALOG or data.startswith("hf:")) else split
+
+
+def read_splits(source: str, root: Path | None, splits: str | None) -> Iterator[Group]:
+    """The groups of several splits, `train,dev`, one after the other."""
+    from cascada.data import read
+
+    names = splits.split(",") if splits else [None]
+    return chain.from_iterable([read(source, root=root, split=name) for name in names])

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Keep, Store, ratios, whole_numbers
-from cascada.errors import CascadaError, DataError
+from cascada.cli.options import AsJson, Drop, Keep, Model, Store, ratios, whole_numbers
+from cascada.data import check
+from cascada.data.lines import Line, RawLine, lines
 
 
 def rank(
@@ -18,9 +19,7 @@ def rank(
     file: Annotated[
         Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
-    ] = None,
+    model: Model = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
     store: Store = None,
     drop: Drop = None,
@@ -52,31 +51,21 @@ def rank(
 
 
 def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:
-    """One candidate a line; lines that are JSON objects, if the first one is, are kept whole."""
-    name = str(file) if file and str(file) != "-" else "stdin"
-    try:
-        content = sys.stdin.buffer.read() if name == "stdin" else Path(name).read_bytes()
-    except OSError as error:
-        raise CascadaError(f"{name} cannot be read: {error.strerror}.") from error
-    lines = content.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").split(b"\n") if content else []
-    texts = [_text(line, name, number) for number, line in enumerate(lines, 1)]
-    if not (texts and texts[0].lstrip().startswith("{")):
-        return list(texts)
-    return [_object(text, name, number) for number, text in enumerate(texts, 1)]
+    """One candidate a line, without empty lines at the end; if the first one is a JSON object, all have to be."""
+    found = _stdin() if file is None or str(file) == "-" else list(lines(file))
+    while found and not found[-1].text:
+        found.pop()
+    if not (found and found[0].text.lstrip().startswith("{")):
+        return [line.text for line in found]
+    return [_object(line) for line in found]
 
 
-def _text(line: bytes, name: str, number: int) -> str:
-    try:
-        return line.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError.at(name, number, f"not UTF-8 (byte {error.start + 1} of the line).") from None
+def _stdin() -> list[Line]:
+    return [RawLine("stdin", number, raw).decoded() for number, raw in enumerate(sys.stdin.buffer, 1)]
 
 
-def _object(line: str, name: str, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError.at(name, number, f"expected a JSON object with a “text”, found no JSON ({error}).") from None
-    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-        raise DataError.at(name, number, "expected a JSON object with a “text” that is a string.")
-    return value
+def _object(line: Line) -> dict[str, Any]:
+    record = check.json_line(line)
+    if not isinstance(record.get("text"), str):
+        raise line.error("expected a JSON object with a “text” that is a string.")
+    return record

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cascada.cli.options import AsJson, Root, Store
+from cascada.cli.options import AsJson, Root, Store, split_or
 from cascada.cli.progress import progress
 from cascada.errors import CascadaError, require
 
@@ -133,13 +133,11 @@ def _check_outputs(model: str, scores: Path | None, picture: Path | None, save: 
 def _groups(data: str | None, root: Path | None, split: str | None, mode: str) -> tuple[list[Group], str]:
     """The questions, and how to call them."""
     from cascada.data import load
-    from cascada.data.catalog import CATALOG
     from cascada.data.modes import checked
 
     if data is None:
         raise CascadaError("Name the data to tune on: cascada tune MODEL DATA.")
-    if split is None and (data in CATALOG or data.startswith("hf:")):
-        split = "dev"
+    split = split_or("dev", split, data)
     groups = load(data, root=root, split=split, mode=checked(mode))
     return groups, f"{data}{f' {split}' if split else ''} ({mode})"
 

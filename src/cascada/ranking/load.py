@@ -15,6 +15,7 @@ from cascada.ranking.ranker import Ranker, in_a_row
 
 BUNDLED = "cascada-mini"
 """The model that comes with the package."""
+BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
 
 
 def load(model: str | Path | None = None, *, store: Any = None, add: bool = False) -> Ranker:
@@ -102,7 +103,7 @@ def _trained(folder: Path, kind: str | None) -> Ranker:
 def _folder(model: str) -> Path:
     """The folder itself, or this machine's copy of a model on the hub, `organisation/name`, fetched if need be."""
     if model == BUNDLED and not Path(model).exists():
-        return Path(__file__).parents[1] / "bundled" / BUNDLED
+        return BUNDLED_FOLDER
     if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return Path(model)
     from huggingface_hub import snapshot_download
@@ -116,6 +117,7 @@ def _folder(model: str) -> Path:
         ) from error
 
 
-def require_torch() -> None:
+def require_torch(purpose: str = "the torch engine") -> None:
+    """Say which extra to install where what works with torch is missing."""
     for module in ("torch", "transformers", "safetensors"):
-        require(module, "train", "the torch engine")
+        require(module, "train", purpose)

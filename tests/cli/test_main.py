@@ -10,7 +10,7 @@ import cascada
 
 def call(*arguments):
     command = [sys.executable, "-m", "cascada.cli.main", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from cascada.ranking import Ranker
 
 @pytest.fixture(scope="module")
 def model(encoder_folder):
+    torch.manual_seed(1)
     return StagedRanker(load_encoder(encoder_folder, layers=3), Shape((1, 3), "mean", 0.2, 48)).eval()
 
 

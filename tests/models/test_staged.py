@@ -10,12 +10,13 @@ from cascada.models.staged import Shape, StagedRanker
 
 @pytest.fixture(scope="module")
 def model(encoder_folder):
+    torch.manual_seed(1)
     return StagedRanker(load_encoder(encoder_folder), Shape((2, 4), head="mean", max_length=32)).eval()
 
 
 @pytest.fixture
 def inputs():
-    ids = torch.randint(5, 300, (3, 9))
+    ids = torch.randint(5, 300, (3, 9), generator=torch.Generator().manual_seed(1))
     mask = torch.arange(9) < torch.tensor([9, 4, 6])[:, None]
     return ids.masked_fill(~mask, 0), mask, torch.zeros_like(ids)
 

@@ -150,7 +150,7 @@ try:
 finally:
     print("torch" in sys.modules, "transformers" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout.split()) == (2, ["False", "False"])
     assert done.stderr.splitlines() == [
         "cascada: recipe.yaml: training.epochs is -1: input should be greater than or equal to 1."

@@ -27,7 +27,10 @@ class ServerError(CascadaError):
 
 
 class Client:
-    """Connections are kept; safe to use from many threads."""
+    """A server at `url`, with the `key` that it asks for, if it does. No answer within `timeout` seconds is an error.
+
+    Connections are kept; safe to use from many threads.
+    """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         self._http: httpx.Client = _httpx().Client(**_options(url, key, timeout))

@@ -30,7 +30,7 @@ def qrels(groups: Iterable[Group]) -> Qrels:
 
 
 def read_run(path: Source) -> Run:
-    """The rank column is not used: a run's order is its scores."""
+    """Scores by question and candidate. The rank column is not used: a run's order is its scores."""
     run: Run = {}
     for line in records(path, "qid Q0 docid rank score tag"):
         question, _, document, _, score, _ = _fields(line, "qid Q0 docid rank score tag")
@@ -39,7 +39,7 @@ def read_run(path: Source) -> Run:
 
 
 def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
-    """Questions in the order of `run`, candidates by falling score; every score reads back as the same float."""
+    """Questions stand in the order of `run`, candidates by falling score; every score reads back as the same float."""
     with written(path) as file:
         for question, scores in run.items():
             ranked = sorted(scores.items(), key=lambda item: -item[1])

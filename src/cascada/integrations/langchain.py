@@ -21,7 +21,8 @@ from cascada.integrations.ranks import Ranks, falling
 class CascadaCompressor(BaseDocumentCompressor):
     """Puts the documents in order and keeps the best `top_n`, or all of them.
 
-    Documents keep their metadata; beside it stands the `relevance_score`, where LangChain's other rerankers have it.
+    `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. Documents keep
+    their metadata; beside it stands the `relevance_score`, where LangChain's other rerankers have it.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")

@@ -22,7 +22,8 @@ from cascada.integrations.ranks import Ranks, falling
 class CascadaRerank(BaseNodePostprocessor):
     """Puts the nodes in order, with the ranker's scores, and keeps the best `top_n`, or all of them.
 
-    Nodes are read without their metadata, unless `metadata_mode` says which of it belongs to the text.
+    `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. Nodes are read
+    without their metadata, unless `metadata_mode` says which of it belongs to the text.
     """
 
     ranker: Ranks = Field(exclude=True)

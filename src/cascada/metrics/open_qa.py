@@ -19,7 +19,7 @@ def open_qa_scores(
     holding: Mapping[str, Collection[str]],
     n: int = 10,
 ) -> dict[str, float]:
-    """All three, over the questions of `holding`: question id → the documents that hold an answer to it.
+    """P@N, PBT@N and PTB@N over the questions of `holding`: question id → the documents that hold an answer to it.
 
     `ranked` and `first_stage` are question id → document ids, best first; a question that one of them lacks was
     answered with nothing there.

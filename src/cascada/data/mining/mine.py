@@ -65,7 +65,7 @@ class Report:
 def mine(groups: Iterable[Group], wanted: Wanted | None = None, **options: Any) -> list[Group]:
     """The groups with mined negatives, all at once; see `Miner`.
 
-    mine(read("squad_sentences", root="squad", split="test"), Wanted(hard=6, same=3, other=2), seed=1)
+    >>> mine(read("squad_sentences", root="squad", split="test"), Wanted(hard=6, same=3, other=2), seed=1)
     """
     return list(Miner(groups, wanted, **options))
 

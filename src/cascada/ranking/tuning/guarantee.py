@@ -35,9 +35,9 @@ class Certificate:
     survived: int
     questions: int
     at_least: float
-    """The share of questions in which the best candidate survives, at least …"""
+    """In so large a share of all questions, or a larger one, the best candidate survives."""
     confidence: float
-    """… with this confidence."""
+    """How sure that is."""
 
     def __str__(self) -> str:
         return (

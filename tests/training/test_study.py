@@ -8,6 +8,7 @@ import pytest
 from cascada.data import load
 from cascada.errors import CascadaError
 from cascada.ranking.plan_file import write_plan
+from cascada.training import report
 from cascada.training.recipes import validated
 from cascada.training.study import measured, members, run_study
 from cascada.training.tanda import steps
@@ -58,6 +59,16 @@ def test_a_study_measures_every_member_and_compares(content, tmp_path):
     table = (tmp_path / "study" / "table.md").read_text()
     assert f"{clean['MAP']['mean']:.4f} ± {clean['MAP']['std']:.4f}" in table
     assert (tmp_path / "study" / "epochs.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_target_has_a_curve_of_its_own(content, tmp_path, monkeypatch):
+    for name, value in (("one", 0.5), ("two", 0.75)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"dev": [{"epoch": 1, "watch_MAP": value}]}))
+    drawn = {}
+    monkeypatch.setattr(report, "draw", lambda curves, path: drawn.update(curves))
+    histories = {("TANDA", name): [tmp_path / f"{name}.json"] for name in ("one", "two")}
+    report.write_report(study(content), {}, histories)
+    assert drawn == {"TANDA, one": [[(1, 0.5)]], "TANDA, two": [[(1, 0.75)]]}
 
 
 def test_a_seed_that_is_added_trains_only_what_is_missing(content, tmp_path):

@@ -18,7 +18,12 @@ Found = Mapping[tuple[str, str], Sequence[Evaluation]]
 """(variant, test set) → one evaluation per seed."""
 
 
-def write_report(study: StudyRecipe, found: Found, histories: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
+Histories = Mapping[tuple[str, str | None], Sequence[Path]]
+"""(variant, the target it was adapted to, if any) → one history per seed."""
+
+
+def write_report(study: StudyRecipe, found: Found, histories: Histories) -> dict[str, Any]:
+    """Write all of it into the study's folder; what is in `results.json`."""
     folder = Path(study.output)
     folder.mkdir(parents=True, exist_ok=True)  # its runs may all lie elsewhere
     rows = [_row(study, found, *key) for key in found]
@@ -27,11 +32,18 @@ def write_report(study: StudyRecipe, found: Found, histories: Mapping[str, Seque
         json.dump(results, file, indent=1)
     with written(folder / "table.md") as file:
         file.write(table(study, rows))
-    curves = {variant: _curves(paths) for variant, paths in histories.items()}
+    several = len({target for _, target in histories}) > 1
+    curves = {
+        f"{variant}, {target}" if several and target else variant: _curves(paths)
+        for (variant, target), paths in histories.items()
+    }
     if any(curves.values()):
         draw(curves, folder / "epochs.png")
     if study.losses:
-        draw_losses(study.losses, histories, folder / "losses.png")
+        by_variant: dict[str, list[Path]] = {}
+        for (variant, _), paths in histories.items():
+            by_variant.setdefault(variant, []).extend(paths)
+        draw_losses(study.losses, by_variant, folder / "losses.png")
     return results
 
 

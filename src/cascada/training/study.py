@@ -92,7 +92,7 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
         for name, data in study.test.items()
     }
     found: dict[tuple[str, str], list[Evaluation]] = {}
-    histories: dict[str, list[Path]] = {}
+    histories: dict[tuple[str, str | None], list[Path]] = {}
     seen: set[tuple[str, Path]] = set()
     for member in runs:
         for test, model in trained(member, console).items():
@@ -103,7 +103,7 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
                 for name in tests if test is None else (test,):
                     for exit, evaluation in measured(study, folder, name, tests):
                         found.setdefault((f"{row}{exit}", name), []).append(evaluation)
-            histories.setdefault(member.variant, []).append(model / "history.json")
+            histories.setdefault((member.variant, test), []).append(model / "history.json")
     return write_report(study, found, histories)
 
 

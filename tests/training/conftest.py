@@ -10,7 +10,25 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cascada.training.run import train
 from cascada.training.settings import Recipe
+
+HANGS = """
+import sys, time
+from cascada.cli.main import main
+from cascada.training.trainer import LearnerTrainer
+
+goes_on = LearnerTrainer.compute_loss
+
+def compute_loss(self, *args, **options):
+    if self.state.global_step == {update} and self.args.output_dir.endswith("/{folder}/checkpoints"):
+        print("hangs", flush=True)
+        time.sleep(3600)
+    return goes_on(self, *args, **options)
+
+LearnerTrainer.compute_loss = compute_loss
+main()
+"""
 
 
 def groups(words, questions, seed, candidates=5):
@@ -75,13 +93,36 @@ def recipe_file(recipe, tmp_path):
     return write
 
 
+@pytest.fixture(scope="session")
+def learned(tmp_path_factory, content_in):
+    """The folder of a run that learns, and its recipe."""
+    folder = tmp_path_factory.mktemp("learned")
+    recipe = Recipe.model_validate(content_in(folder, epochs=3, learning_rate=5e-3, evaluations_per_epoch=2))
+    return train(recipe), recipe
+
+
+@pytest.fixture
+def worsening(content_in, learned, tmp_path):
+    """`worsening("output")`: a good ranker is given labels turned round, so that the first of its measurements is
+    the best and the last is not.
+    """
+
+    def of(output="run"):
+        how = {"epochs": 3, "learning_rate": 5e-3, "warmup": 0.9, "evaluations_per_epoch": 2}
+        content = content_in(tmp_path, output, model={"encoder": str(learned[0])}, **how)
+        content["train"]["noise"] = 0.99  # a recipe takes less than 1
+        return Recipe.model_validate(content)
+
+    return of
+
+
 @pytest.fixture
 def start(tmp_path):
     """`start("train", …)`: the command as a process of its own, on one thread; it is stopped when the test ends."""
     started = []
 
-    def run(*arguments, launcher=(), **options):
-        command = [sys.executable, *launcher, "-m", "cascada.cli.main", *map(str, arguments)]
+    def run(*arguments, launcher=(), main=("-m", "cascada.cli.main")):
+        command = [sys.executable, *launcher, *main, *map(str, arguments)]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
         started.append(subprocess.Popen(command, env=environment, cwd=tmp_path, **streams))
@@ -95,3 +136,16 @@ def start(tmp_path):
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
+
+
+@pytest.fixture
+def kill_at(start):
+    """`kill_at(5, "run", "train", …)`: the command, ended by SIGKILL five updates into the run of that folder."""
+
+    def run(update, folder, *arguments):
+        process = start(*arguments, main=("-c", HANGS.format(update=update, folder=folder)))
+        assert process.stdout.readline() == "hangs\n", process.communicate()[1]
+        process.kill()
+        process.wait()
+
+    return run

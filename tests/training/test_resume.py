@@ -1,11 +1,8 @@
 """A run that is killed, or whose disk is full, reaches what it would have reached."""
 
-import os
 import resource
 import shutil
-import signal
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -25,25 +22,14 @@ def without_times(found):
     return {part: [{**row, "seconds": None} for row in rows] for part, rows in found.items()}
 
 
-def kill_after(process, folder, update):
-    """SIGKILL, as soon as there is a complete checkpoint of that update or a later one."""
-    until = time.monotonic() + 300
-    while time.monotonic() < until and process.poll() is None:
-        done = [int(path.parent.name.split("-")[1]) for path in folder.glob("checkpoints/*/complete")]
-        if max(done, default=0) >= update:
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            return
-        time.sleep(0.002)
-    pytest.fail(f"no checkpoint of update {update}: {process.communicate()}")
-
-
-def test_a_run_killed_twice_ends_with_the_weights_of_one_never_killed(recipe, recipe_file, start, tmp_path):
+def test_a_run_killed_twice_ends_with_the_weights_of_one_never_killed(recipe, recipe_file, kill_at, tmp_path):
     folder = tmp_path / "run"
-    kill_after(start("train", recipe_file("run", **LONG)), folder, update=4)  # in the first epoch
-    kill_after(start("train", recipe_file("run", **LONG)), folder, update=28)  # in the second, between evaluations
+    kill_at(5, "run", "train", recipe_file("run", **LONG))  # in the first epoch, two updates after a checkpoint
+    kill_at(29, "run", "train", recipe_file("run", **LONG))  # in the second, between evaluations
     assert not (folder / "cascada.json").exists()
-    half = shutil.copytree(last_complete(folder / "checkpoints"), folder / "checkpoints" / "checkpoint-9999")
+    kept = last_complete(folder / "checkpoints")
+    assert kept.name == "checkpoint-27"
+    half = shutil.copytree(kept, folder / "checkpoints" / "checkpoint-9999")
     (half / "complete").unlink()
     (half / "optimizer.pt").write_bytes(b"PK")
 
@@ -125,14 +111,13 @@ def test_a_run_killed_after_it_had_stopped_early_does_not_go_on(recipe, interrup
     assert without_times(history(killed)) == without_times(history(whole))
 
 
-def test_a_run_moved_while_it_was_stopped_still_knows_its_best_checkpoint(recipe, interrupted, tmp_path):
-    settings = {"epochs": 5, "learning_rate": 2e-2, "schedule": "constant", "seed": 2}
+def test_a_run_moved_while_it_was_stopped_still_knows_its_best_checkpoint(worsening, interrupted, tmp_path):
     with interrupted(run, "finish", instead=True):
-        train(recipe("run", **settings))
+        train(worsening("run"))
     (tmp_path / "run").rename(tmp_path / "moved")
-    moved, whole = train(recipe("moved", **settings)), train(recipe("whole", **settings))
+    moved, whole = train(worsening("moved")), train(worsening("whole"))
     values = [row["MAP"] for row in history(moved)["dev"]]
-    assert values[-1] < max(values), "this recipe should end below its best"
+    assert values[-1] < max(values), "its best checkpoint is not its last"
     assert weights(moved) == weights(whole)
 
 

@@ -26,14 +26,14 @@ def convert(
     """Label every sentence of Natural Questions' pages from 1 to 4, as ASNQ does; only 4 answers the question."""
     from cascada.cli.progress import progress
     from cascada.data.natural_questions import outcomes, write_asnq
-    from cascada.data.natural_questions.workers import usable_cores
+    from cascada.doctor import cores
 
     check_output(str(out))
     for path in inputs:
         check_input(path)
     size = sum(path.stat().st_size for path in inputs)
     with progress("converting", total=size, unit="bytes") as advance:
-        done = write_asnq(outcomes(inputs, workers=workers or usable_cores(), advance=advance), out)
+        done = write_asnq(outcomes(inputs, workers=workers or cores(), advance=advance), out)
     report(done, out.name, str(out), as_json)
 
 

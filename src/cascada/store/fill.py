@@ -9,11 +9,12 @@ from contextlib import closing
 from functools import cache, partial
 from itertools import islice
 
-from cascada.data.natural_questions.workers import in_order, usable_cores
+from cascada.doctor import cores
 from cascada.errors import CascadaError
 from cascada.store.encoder import Encoder
 from cascada.store.forms import Floats2d
 from cascada.store.store import Store
+from cascada.workers import in_order
 
 AT_ONCE = 32
 """Texts that are encoded together and written in one transaction: what a kill can cost, for each worker."""
@@ -74,7 +75,7 @@ def _through(encoder: Encoder, jobs: Iterator[list[str]], workers: int) -> Gener
         packed = pickle.dumps(encoder)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise CascadaError(f"The encoder cannot go to other processes ({error}): use one worker.") from error
-    start = partial(_start, packed, max(1, usable_cores() // workers))
+    start = partial(_start, packed, max(1, cores() // workers))
     return in_order(_encoded_here, jobs, workers=workers, start=start)
 
 

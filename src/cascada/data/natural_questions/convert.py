@@ -8,8 +8,8 @@ from cascada.data.group import Candidate, Group
 from cascada.data.lines import RawLine, Source, raw_lines
 from cascada.data.natural_questions.labels import Skipped, labelled
 from cascada.data.natural_questions.record import parse
-from cascada.data.natural_questions.workers import in_order
 from cascada.errors import DataError
+from cascada.workers import in_order
 
 Outcome = Group | Skipped | DataError
 Plain = tuple[str | None, str, list[tuple[str, int | None]]]

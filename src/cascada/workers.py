@@ -21,14 +21,6 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def usable_cores() -> int:
-    """Those this process may run on, which in a container are often fewer than the machine has."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows
-        return os.cpu_count() or 1
-
-
 def in_order(
     function: Callable[[Item], Result],
     items: Iterable[Item],

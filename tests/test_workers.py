@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from cascada.data.natural_questions.workers import AHEAD, in_order
 from cascada.errors import CascadaError
+from cascada.workers import AHEAD, in_order
 
 
 def slower_at_first(number):

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 
-os.environ |= {"CASCADA_THREADS": "1", "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}  # workers inherit them
+# For the workers, too. Ray would run them at a lower priority, which one process alone does not have.
+os.environ |= {"CASCADA_THREADS": "1", "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0"}
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 import argparse
 import json

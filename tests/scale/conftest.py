@@ -20,6 +20,7 @@ PATIENT = {
     "RAY_health_check_initial_delay_ms": str(1000 * PATIENCE),
     "RAY_health_check_timeout_ms": str(1000 * PATIENCE),
     "RAY_worker_register_timeout_seconds": str(PATIENCE),
+    "RAY_worker_niceness": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 
@@ -39,8 +40,8 @@ def cluster():
             be_patient(patched, ray._private.services)
             for extra in ({"include_dashboard": False}, {}):
                 started.add_node(num_cpus=1, object_store_memory=SMALL, wait=False, **ports(), **extra)
-        started.wait_for_nodes(PATIENCE)
-        ray.init(address=started.address, log_to_driver=False, logging_level="ERROR")
+            started.wait_for_nodes(PATIENCE)
+            ray.init(address=started.address, log_to_driver=False, logging_level="ERROR")
         yield started
     finally:
         ray.shutdown()
@@ -59,7 +60,9 @@ def ports():
 
 
 def be_patient(patched, services):
-    """What Ray has no setting for: a node may take longer than half a minute to start, its agent than 15 seconds."""
+    """What Ray has no setting for: a node may take longer than half a minute to start, its agent than 15 seconds, and
+    all stay on this machine.
+    """
     get_node, start_raylet = services.get_node, services.start_raylet
 
     def patient_get_node(*arguments):
@@ -80,5 +83,6 @@ def be_patient(patched, services):
         persist_port(*where, given["dashboard_agent_listen_port"])
         return start_raylet(*arguments, **named)
 
+    patched.setattr(services, "get_node_ip_address", lambda address=None: "127.0.0.1")  # and not where others reach us
     patched.setattr(services, "get_node", patient_get_node)
     patched.setattr(services, "start_raylet", start_told_raylet)

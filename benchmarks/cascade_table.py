@@ -15,12 +15,15 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+from tables import markdown
+
 from cascada.cli.progress import progress
 from cascada.data import Group, load
 from cascada.ranking import Ranker
 from cascada.ranking.tuning import ExitScores, collect, replay
 
 MEASURES = ("MAP", "nDCG@10", "P@1", "MRR")
+COLUMNS = {"model": "model", "drop": "drop", "relative_cost": "cost"} | {name: name for name in MEASURES}
 DROPS = ("0.3", "0.4", "0.5")
 
 
@@ -51,15 +54,6 @@ def rows(cascade: ExitScores, sequential: ExitScores) -> list[dict[str, object]]
     return found
 
 
-def table(found: list[dict[str, object]]) -> str:
-    names = ("model", "drop", "relative_cost", *MEASURES)
-    lines = ["| " + " | ".join(names).replace("relative_cost", "cost") + " |", "|---" * len(names) + "|"]
-    for row in found:
-        cells = [f"{value:.3f}" if isinstance(value, float) else str(value) for value in (row[name] for name in names)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cascade")
@@ -72,7 +66,7 @@ def main() -> None:
     options = parser.parse_args()
     groups = load(options.data, root=options.root, split=options.split, mode=options.mode)
     found = rows(scored(options.cascade, groups), scored(options.monolithic, groups))
-    print(json.dumps(found, indent=1) if options.json else table(found))
+    print(json.dumps(found, indent=1) if options.json else markdown(found, COLUMNS))
 
 
 if __name__ == "__main__":

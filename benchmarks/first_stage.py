@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tables import markdown
+
 from cascada.cli.progress import progress
 from cascada.data import Group, load, qrels
 from cascada.metrics import evaluate
@@ -48,14 +50,6 @@ def rows(
             yield {"ranker": name, "dropped": share, **figures(ranker, groups, [share, *inside])}
 
 
-def table(found: Sequence[dict[str, object]]) -> str:
-    lines = ["| " + " | ".join(found[0]) + " |", "|---" * len(found[0]) + "|"]
-    for row in found:
-        cells = [f"{value:.3f}" if isinstance(value, float) else str(value) for value in row.values()]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cascade")
@@ -76,7 +70,7 @@ def main() -> None:
         for row in rows(options.cascade, options.first, shares, options.drop, groups):
             found.append({**row, "cost": row["gigaflops"] / (found or [row])[0]["gigaflops"]})
             advance(1)
-    print(json.dumps(found, indent=1) if options.json else table(found))
+    print(json.dumps(found, indent=1) if options.json else markdown(found, {name: name for name in found[0]}))
 
 
 if __name__ == "__main__":

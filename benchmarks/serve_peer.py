@@ -2,14 +2,15 @@
 
     python benchmarks/serve_peer.py TRAINED_FOLDER [--one-at-a-time]
 
-It has the encoder weights of the ranker in the folder (see `rank.py`) and prints its port. FastAPI runs requests in
-threads; with `--one-at-a-time` a lock keeps them from running into each other.
+It has the encoder weights of the ranker in the folder (see `cascada.bench.peer_folder`) and prints its port. FastAPI
+runs requests in threads; with `--one-at-a-time` a lock keeps them from running into each other.
 """
 
 from __future__ import annotations
 
 import argparse
 import socket
+import tempfile
 import threading
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,7 +19,9 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 from pydantic import BaseModel
-from rank import cross_encoder
+from sentence_transformers import CrossEncoder
+
+from cascada.bench.peer_folder import write_peer
 
 
 class Asked(BaseModel):
@@ -39,13 +42,19 @@ def main() -> None:
     def rerank(asked: Asked) -> list[dict[str, Any]]:
         pairs = [(asked.query, text) for text in asked.documents]
         with door:
-            scores = model.predict(pairs, show_progress_bar=False)[:, 1]
+            scores = model.predict(pairs, show_progress_bar=False)
         return [{"index": int(index), "score": float(scores[index])} for index in (-scores).argsort()]
 
     model.predict([("warm", "up")] * 50, show_progress_bar=False)
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
+
+
+def cross_encoder(folder: Path) -> CrossEncoder:
+    with tempfile.TemporaryDirectory() as work:
+        write_peer(folder, Path(work))
+        return CrossEncoder(work, device="cpu")
 
 
 if __name__ == "__main__":

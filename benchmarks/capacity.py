@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
+
+from tables import markdown
 
 FEW, MANY = 10, 100
 """Candidates that the measured times are for."""
@@ -83,71 +86,54 @@ def cost_of(row: dict[str, Any], stored: float) -> Cost:
     return Cost(max(0.0, row[str(FEW)] - FEW * candidate), candidate, stored)
 
 
-def rankers_table(measured: dict[str, Any], wanted: Wanted) -> list[list[str]]:
+def rankers(measured: dict[str, Any], wanted: Wanted) -> Iterator[dict[str, str]]:
     """A row for each ranker, with documents in int8 where it keeps them."""
-    rows = [["", "a question", "a candidate", "core-seconds", "cores", "shards", "machines", "reads a second"]]
     for row in measured["rankers"]:
         store = measured["stores"].get(row["store"])
         cost = cost_of(row, store["bytes"]["int8"]["disk"] if store else 0)
         found = needs(cost, wanted)
-        rows.append(
-            [
-                row["ranker"],
-                f"{1000 * cost.question:.1f} ms",
-                f"{1000 * cost.candidate:.2f} ms",
-                f"{found.core_seconds:.3f}",
-                f"{found.cores:,}",
-                f"{found.shards}",
-                f"{found.machines:,}",
-                f"{found.reads:,.0f}" if store else "",
-            ]
-        )
-    return rows
+        yield {
+            "": row["ranker"],
+            "a question": f"{1000 * cost.question:.1f} ms",
+            "a candidate": f"{1000 * cost.candidate:.2f} ms",
+            "core-seconds": f"{found.core_seconds:.3f}",
+            "cores": f"{found.cores:,}",
+            "shards": f"{found.shards}",
+            "machines": f"{found.machines:,}",
+            "reads a second": f"{found.reads:,.0f}" if store else "",
+        }
 
 
-def storage_table(measured: dict[str, Any], wanted: Wanted) -> list[list[str]]:
+def storage(measured: dict[str, Any], wanted: Wanted) -> Iterator[dict[str, str]]:
     """A row for each number format: what all documents take, once, and what reading them over a network would."""
-    rows = [["", "bytes a document", "on disk", "all documents", "over a network"]]
     store = next(iter(measured["stores"].values()))
-    for form, taken in store["bytes"].items():
-        sent = wanted.questions * wanted.candidates * taken["entry"]
-        rows.append(
-            [
-                f"`{form}`",
-                f"{taken['entry']:,.0f}",
-                f"{taken['disk']:,.0f}",
-                f"{wanted.documents * taken['disk'] / 1e12:.1f} TB",
-                f"{8 * sent / 1e9:,.0f} Gbit/s",
-            ]
-        )
     text = measured["texts"]["bytes"]
-    sent = wanted.questions * wanted.candidates * text
-    row = [
-        "the text itself",
-        f"{text:,.0f}",
-        "",
-        f"{wanted.documents * text / 1e12:.2f} TB",
-        f"{8 * sent / 1e9:.2f} Gbit/s",
-    ]
-    return [*rows, row]
+    for form, taken in (*store["bytes"].items(), ("text", {"entry": text, "disk": text})):
+        sent = 8 * wanted.questions * wanted.candidates * taken["entry"]
+        yield {
+            "": "the text itself" if form == "text" else f"`{form}`",
+            "bytes a document": f"{taken['entry']:,.0f}",
+            "on disk": f"{taken['disk']:,.0f}",
+            "all documents": f"{wanted.documents * taken['disk'] / 1e12:.2f} TB",
+            "over a network": f"{sent / 1e9:.1f} Gbit/s",
+        }
 
 
-def encoding_table(measured: dict[str, Any], wanted: Wanted) -> list[list[str]]:
+def encoding(measured: dict[str, Any], wanted: Wanted) -> Iterator[dict[str, str]]:
     """A row for each store: what encoding every document once takes."""
-    rows = [["", "a document", "all documents"]]
     for name, store in measured["stores"].items():
         days = wanted.documents * store["encode_seconds"] / 86_400
-        rows.append([name, f"{1000 * store['encode_seconds']:.1f} ms", f"{days:,.0f} core-days"])
-    return rows
-
-
-def markdown(rows: list[list[str]]) -> str:
-    head, *rest = (f"| {' | '.join(row)} |" for row in rows)
-    return "\n".join([head, "|---" * len(rows[0]) + "|", *rest])
+        yield {
+            "": name,
+            "a document": f"{1000 * store['encode_seconds']:.1f} ms",
+            "all documents": f"{days:,.0f} core-days",
+        }
 
 
 def tables(measured: dict[str, Any], wanted: Wanted) -> str:
-    return "\n\n".join(markdown(make(measured, wanted)) for make in (rankers_table, storage_table, encoding_table))
+    """Those three, in Markdown."""
+    found = (list(rows(measured, wanted)) for rows in (rankers, storage, encoding))
+    return "\n\n".join(markdown(rows, {name: name for name in rows[0]}) for rows in found)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What a question costs on one core, for each kind of ranker, and what a document takes in a store.
 
     python benchmarks/capacity_measure.py > benchmarks/capacity-sentences.json
-    python benchmarks/capacity_measure.py --words 125 > benchmarks/capacity-paragraphs.json
+    python benchmarks/capacity_measure.py --words 125 --documents 200 --repeats 3 > benchmarks/capacity-paragraphs.json
 
 The figures that `benchmarks/capacity.py` reckons with. All rankers are int8 exports of random weights in one shape, on
 the same texts; documents of decoupled ones come from a store. Each has one thread, and they rank in turn, few

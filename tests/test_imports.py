@@ -1,12 +1,16 @@
 """Who only ranks or reads data loads nothing heavy, and needs nothing heavy to be installed."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-HEAVY = ["torch", "transformers", "scipy", "pandas", "matplotlib", "ir_measures", "pytrec_eval", "yaml"]
+import cascada
+
+HEAVY = ["torch", "transformers", "scipy", "pandas", "matplotlib", "ir_measures", "pytrec_eval", "yaml", "ray"]
 MODULES = ["cascada", "cascada.data", "cascada.metrics", "cascada.ranking", "cascada.cli.main"]
 
 WITHOUT = f"""
@@ -23,7 +27,7 @@ sys.meta_path.insert(0, Absent())
 
 def python(code, *arguments, text=None):
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
 
 
 def command(*arguments, text=None):
@@ -60,10 +64,11 @@ def test_the_rank_command_works_on_the_base_installation():
     ("arguments", "sentence"),
     [
         (["train", "recipe.yaml"], 'training needs yaml: pip install "cascada[train]"'),
+        (["scale", "asnq", "nq.jsonl", "out.tsv"], 'work on several machines needs ray: pip install "cascada[scale]"'),
         (["evaluate", "bm25", "data.jsonl"], 'measuring needs pytrec_eval: pip install "cascada[eval]"'),
         (["rank", "who?", "--model", "cosine:folder"], 'the torch engine needs torch: pip install "cascada[train]"'),
     ],
-    ids=["train", "evaluate", "rank"],
+    ids=["train", "scale", "evaluate", "rank"],
 )
 def test_a_command_whose_extra_is_missing_says_which_one_to_install(arguments, sentence):
     done = command(*arguments, text="text\n")
@@ -85,3 +90,11 @@ def test_an_exported_ranker_needs_no_torch(cascade_folder, tmp_path):
     done = command("rank", "bada?", "--model", tmp_path / "out", "--drop", 0.5, "--json", text=texts)
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["items"]) == 3
+
+
+def test_only_the_scale_package_knows_ray():
+    """Not even late: what one machine does never waits for Ray, whatever is installed."""
+    source = Path(cascada.__file__).parent
+    known = re.compile(r"^\s*(import|from) ray\b", re.MULTILINE)
+    found = {path.relative_to(source).parts[0] for path in source.rglob("*.py") if known.search(path.read_text())}
+    assert found == {"scale"}

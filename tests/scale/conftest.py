@@ -21,6 +21,8 @@ PATIENT = {
     "RAY_health_check_timeout_ms": str(1000 * PATIENCE),
     "RAY_worker_register_timeout_seconds": str(PATIENCE),
     "RAY_worker_niceness": "0",
+    "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": str(PATIENCE),
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": str(PATIENCE),
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 

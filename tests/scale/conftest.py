@@ -34,11 +34,12 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     before = dict(os.environ)
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent), before.get("PYTHONPATH", "")])
     os.environ.update(PATIENT)
     started = Cluster()
     try:
         with pytest.MonkeyPatch.context() as patched:
+            for folder in (HERE.parent, HERE):  # of the nodes; other tests' children are none of them
+                patched.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
             be_patient(patched, ray._private.services)
             for extra in ({"include_dashboard": False}, {}):
                 started.add_node(num_cpus=1, object_store_memory=SMALL, wait=False, **ports(), **extra)

@@ -4,8 +4,9 @@
         --answers openqa-test.json --reader runs/reader --pool openqa-pool.jsonl --picture open-qa.png
 
 The groups are what the first stage found for each question, best first, as `cascada data openqa` writes them. A
-reranker is NAME=MODEL, or the model alone: anything `Ranker.load` takes; MODEL@STORE reads cached encodings. Speed-up
-is over the first one named. Every question goes through all rerankers before the next one does, so that whatever else
+reranker is NAME=MODEL, or the model alone: anything `Ranker.load` takes; MODEL@STORE reads cached encodings, and a
+cascade MODEL~0.5 or MODEL@STORE~0.8,0.5 drops these shares at its exits, one after each. Speed-up is
+over the first one named. Every question goes through all rerankers before the next one does, so that whatever else
 the machine is doing meets them alike; the first question is ranked once more, before the clock starts. The reader reads
 the first documents of each reranker, and the likeliest span of all is the answer. Without --reader there is no EM.
 """
@@ -17,14 +18,17 @@ import json
 import re
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from cascada.cli.options import ratios
 from cascada.cli.progress import shown
 from cascada.data import Group, load, qrels
 from cascada.data.spans import read_paragraphs
 from cascada.metrics import answer_scores, evaluate, open_qa_scores
 from cascada.ranking import Ranker
+from cascada.ranking.drop import Drop
 from cascada.reading import Reader, Span
 from cascada.search import MemoryRetriever, Passage
 
@@ -39,6 +43,8 @@ class Reranked:
     name: str
     ranker: Ranker | None = None
     """None: the first stage's own order."""
+    model: str = ""
+    drop: Drop = None
     order: dict[str, list[str]] = field(default_factory=dict)
     run: dict[str, dict[str, float]] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
@@ -50,7 +56,7 @@ class Reranked:
         ids = [str(candidate.id) for candidate in group.candidates]
         if self.ranker is not None:
             started, worked = time.perf_counter(), time.process_time()
-            ranking = self.ranker.rank(group.question, group.texts)
+            ranking = self.ranker.rank(group.question, group.texts, drop=self.drop)
             self.seconds += time.perf_counter() - started
             self.processor += time.process_time() - worked
             for place, stage in enumerate(ranking.stages, 1):
@@ -63,9 +69,14 @@ class Reranked:
 
 def reranker(text: str) -> Reranked:
     name, _, model = text.rpartition("=")  # the first may belong to a name: K=1=runs/dc
-    model, _, store = model.partition("@")
-    ranker = Ranker.load(model, store=store) if store else Ranker.load(model)
-    return Reranked(name or Path(model).name, ranker)
+    model, _, drop = model.partition("~")
+    folder, _, store = model.partition("@")
+    return Reranked(name or Path(folder).name, loaded(folder, store), model, ratios(drop or None))
+
+
+@cache
+def loaded(folder: str, store: str) -> Ranker:
+    return Ranker.load(folder, store=store) if store else Ranker.load(folder)
 
 
 @dataclass
@@ -95,7 +106,8 @@ def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | 
     first_stage = {str(one.id): [str(c.id) for c in one.candidates] for one in groups}
     found = []
     for model in models:
-        row: dict[str, Any] = {"reranker": model.name, **open_qa_scores(model.order, first_stage, holding, n)}
+        row: dict[str, Any] = {"reranker": model.name, "model": model.model, "drop": model.drop}
+        row |= open_qa_scores(model.order, first_stage, holding, n)
         row["MAP"] = evaluate(model.run, qrels(groups), ["MAP"]).mean["MAP"]
         if correct is not None:
             row |= answer_scores(model.answers, correct)
@@ -134,7 +146,7 @@ def table(found: list[dict[str, Any]], n: int) -> str:
     return "\n".join(lines)
 
 
-def draw(found: list[dict[str, Any]], path: Path, n: int) -> None:
+def draw(found: list[dict[str, Any]], path: Path) -> None:
     """Left: P@N over N. Right: quality and speed-up over K where models are named so, else one against the other."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -142,37 +154,52 @@ def draw(found: list[dict[str, Any]], path: Path, n: int) -> None:
     figure = Figure(figsize=(10, 4), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
+    colours = {model: f"C{place}" for place, model in enumerate(dict.fromkeys(row["model"] for row in found))}
     for row in found:
-        dashed = row["reranker"] == FIRST_STAGE
-        left.plot(
-            CURVE, [100 * row["P@N"][cut] for cut in CURVE], "--" if dashed else "o-", ms=3, label=row["reranker"]
-        )
+        if row["drop"]:
+            continue
+        style = "--" if row["reranker"] == FIRST_STAGE else "o-"
+        shares = [100 * row["P@N"][cut] for cut in CURVE]
+        left.plot(CURVE, shares, style, ms=3, color=colours[row["model"]], label=row["reranker"])
     left.set(xlabel="documents kept, N", ylabel="P@N (%)", xscale="log")
     left.set_xticks(CURVE, [str(cut) for cut in CURVE])
     left.minorticks_off()
     left.legend(frameon=False, fontsize="small")
-    quality = "EM" if "EM" in found[0] else f"P@{n}"
-    layers = [(int(match[1]), row) for row in found if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))]
+    quality = "EM" if "EM" in found[0] else "MAP"
+    layers = {int(match[1]): row for row in found if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))}
     if len(layers) > 1:
-        right.plot([k for k, _ in layers], [100 * row[quality] for _, row in layers], "o-", color="C0")
-        right.set(xlabel="interaction layers, K")
-        right.set_xticks([k for k, _ in layers])
-        right.set_ylabel(f"{quality} (%)", color="C0")
-        speed = right.twinx()
-        speed.plot([k for k, _ in layers], [row["speed-up"] for _, row in layers], "s--", color="C1")
-        speed.set_ylabel("speed-up", color="C1")
+        draw_layers(right, layers, quality)
     else:
-        for place, row in enumerate(row for row in found if row["speed-up"]):
-            right.plot(row["speed-up"], 100 * row[quality], "o", color=f"C{place}")
-            right.annotate(row["reranker"], (row["speed-up"], 100 * row[quality]), (4, 4), textcoords="offset points")
-        right.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
+        draw_speeds(right, found, quality, colours)
     figure.savefig(path, dpi=120)
+
+
+def draw_layers(axes: Any, layers: dict[int, dict[str, Any]], quality: str) -> None:
+    axes.plot(list(layers), [100 * row[quality] for row in layers.values()], "o-", color="C0")
+    axes.set(xlabel="interaction layers, K")
+    axes.set_xticks(list(layers))
+    axes.set_ylabel(f"{quality} (%)", color="C0")
+    speed = axes.twinx()
+    speed.plot(list(layers), [row["speed-up"] for row in layers.values()], "s--", color="C1")
+    speed.set_ylabel("speed-up", color="C1")
+
+
+def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: dict[str, str]) -> None:
+    """A line for a model at several drops."""
+    for model, colour in colours.items():
+        timed = [row for row in found if row["model"] == model and row["speed-up"]]
+        timed.sort(key=lambda row: row["speed-up"])
+        axes.plot([row["speed-up"] for row in timed], [100 * row[quality] for row in timed], "o-", ms=4, color=colour)
+        for row in timed:
+            where = (row["speed-up"], 100 * row[quality])
+            axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", fontsize="small", color=colour)
+    axes.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", type=Path)
-    parser.add_argument("rerankers", nargs="+", metavar="[NAME=]MODEL[@STORE]")
+    parser.add_argument("rerankers", nargs="+", metavar="[NAME=]MODEL[@STORE][~DROP]")
     parser.add_argument("--answers", type=Path, help="the questions' answers, in SQuAD's layout; --reader needs them")
     parser.add_argument("--reader", type=Path)
     parser.add_argument("--pool", type=Path, help="time the first stage on these paragraphs")
@@ -205,7 +232,7 @@ def main() -> None:
     if read:
         found["read seconds"] = options.keep * read.seconds / read.documents
     if options.picture:
-        draw(found["rows"], options.picture, options.keep)
+        draw(found["rows"], options.picture)
     if options.json:
         print(json.dumps(found, indent=1))
         return

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -22,12 +21,10 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
 from cascada.errors import CascadaError
 from cascada.models.encoder import load_encoder, new_encoder
-from cascada.models.folder import read_weights, saving, write_weights
+from cascada.models.folder import TOKENIZER_FILES, copy_tokenizer, read_weights, saving, write_weights
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.exits import default_exits
 from cascada.ranking.folder import SHAPE_FILE, read_shape
-
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
@@ -35,9 +32,7 @@ def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> No
     with saving(folder, dataclasses.asdict(model.shape), card=card) as made:
         model.encoder.config.save_pretrained(made)
         write_weights(model, made)
-        for name in TOKENIZER_FILES:
-            if (tokenizer / name).exists():
-                shutil.copy(tokenizer / name, made)
+        copy_tokenizer(tokenizer, made)
 
 
 def load(folder: Path) -> StagedRanker:

@@ -19,6 +19,7 @@ from cascada.errors import CascadaError
 from cascada.ranking.folder import FORMAT, SHAPE_FILE
 
 WEIGHTS_FILE = "model.safetensors"
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 @contextmanager
@@ -42,6 +43,13 @@ def saving(folder: Path, shape: Mapping[str, Any], *, card: str) -> Iterator[Pat
 
 def write_weights(model: nn.Module, folder: Path) -> None:
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / WEIGHTS_FILE)
+
+
+def copy_tokenizer(tokenizer: Path, folder: Path) -> None:
+    """Of its files, those that are there: which ones depends on the encoder."""
+    for name in TOKENIZER_FILES:
+        if (tokenizer / name).exists():
+            shutil.copy(tokenizer / name, folder)
 
 
 def read_weights(model: nn.Module, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 from cascada.errors import CascadaError
 from cascada.models import checkpoint
 from cascada.models.encoder import StagedEncoder, new_encoder
-from cascada.models.folder import read_weights, saving, write_weights
+from cascada.models.folder import copy_tokenizer, read_weights, saving, write_weights
 from cascada.ranking.folder import READER, SHAPE_FILE
 from cascada.reading.folder import read_reader_shape
 
@@ -68,9 +67,7 @@ def save(model: ReaderModel, folder: Path, *, tokenizer: Path, card: str) -> Non
     with saving(folder, {"kind": READER, **dataclasses.asdict(model.shape)}, card=card) as made:
         model.encoder.config.save_pretrained(made)
         write_weights(model, made)
-        for name in checkpoint.TOKENIZER_FILES:
-            if (tokenizer / name).exists():
-                shutil.copy(tokenizer / name, made)
+        copy_tokenizer(tokenizer, made)
 
 
 def load(folder: Path) -> ReaderModel:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import shutil
 from pathlib import Path
 
 from cascada.errors import CascadaError
-from cascada.models.checkpoint import TOKENIZER_FILES
 from cascada.models.checkpoint import load as load_transformer
 from cascada.models.decoupled.network import DecoupledRanker
 from cascada.models.decoupled.shape import DecoupledShape
 from cascada.models.encoder import StagedEncoder, encoder_depth, load_encoder, new_encoder
-from cascada.models.folder import read_weights, saving, write_weights
+from cascada.models.folder import copy_tokenizer, read_weights, saving, write_weights
 from cascada.ranking.folder import DECOUPLED, SHAPE_FILE, read_shape
 
 
@@ -24,9 +22,7 @@ def save(model: DecoupledRanker, folder: Path, *, tokenizer: Path, card: str) ->
     with saving(folder, about, card=card) as made:
         model.config.save_pretrained(made)
         write_weights(model, made)
-        for name in TOKENIZER_FILES:
-            if (tokenizer / name).exists():
-                shutil.copy(tokenizer / name, made)
+        copy_tokenizer(tokenizer, made)
 
 
 def load(folder: Path) -> DecoupledRanker:

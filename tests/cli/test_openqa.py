@@ -66,6 +66,18 @@ def pool(out):
     return {one["id"]: one["text"] for one in map(json.loads, lines)}
 
 
+def test_training_sees_nothing_of_the_articles_that_are_measured(squad, sentences, tmp_path):
+    run(squad, tmp_path / "qa", sentences)
+    found = splits(tmp_path / "qa")
+    measured = {group.id.split("-")[0] for name in ("dev", "test") for group in found[name]}
+    learned = [*found["train"], *read(f"{tmp_path / 'qa'}-more.jsonl")]
+    shown = {candidate.id.rpartition("/")[0] for group in learned for candidate in group.candidates}
+    assert "Ebro" in shown
+    assert not shown & measured
+    searched = {candidate.id.rpartition("/")[0] for group in found["test"] for candidate in group.candidates}
+    assert searched >= measured  # all of the pool
+
+
 def test_every_question_is_in_one_split_and_every_article_too(squad, tmp_path):
     told = run(squad, tmp_path / "qa")
     found = splits(tmp_path / "qa")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,31 +49,33 @@ def openqa(
     parts = split_articles(asked, Shares(train, dev), seed=seed)
     others = list(shown(read_splits(more, root, split), f"reading {more}", unit="questions")) if more else []
     pool = pooled(asked, others, length=sentences)
-    search = _search(pool, scoring)
+    measured = {paragraph.title for name in ("dev", "test") for paragraph in parts[name]}
+    known = pool.without(measured)  # in training nothing is seen of what is measured, not even as a wrong answer
+    searches = {"train": _search(known, scoring), **dict.fromkeys(("dev", "test"), _search(pool.paragraphs, scoring))}
     pool.write(f"{out}-pool.jsonl")
     reports: dict[str, Report] = {}
     for name, members in parts.items():
         write_paragraphs(members, f"{out}-{name}.json")
-        found = groups_of(members, pool, lambda question: search(question, paragraphs), complete=name == "train")
+        found = groups_of(members, pool, partial(searches[name], count=paragraphs), complete=name == "train")
         total = sum(len(paragraph.questions) for paragraph in members)
         reports[name] = Report()
         write_jsonl(_counted(shown(found, name, total=total, unit="questions"), reports[name]), f"{out}-{name}.jsonl")
     drawn = _drawn(pool, {paragraph.title for paragraph in asked}, more_questions, seed)
     if drawn:
         reports["more"] = Report()
-        quick = _search(pool, "bm25")  # TF-IDF takes a hundred times as long, and only the negatives depend on it
-        found = _more(drawn, pool, lambda question: quick(question, more_paragraphs))
+        quick = _search(known, "bm25")  # TF-IDF takes a hundred times as long, and only the negatives depend on it
+        found = _more(drawn, pool, partial(quick, count=more_paragraphs))
         write_jsonl(
             _counted(shown(found, "more", total=len(drawn), unit="questions"), reports["more"]), f"{out}-more.jsonl"
         )
     _tell(out, pool, reports, {name: len({one.title for one in members}) for name, members in parts.items()}, as_json)
 
 
-def _search(pool: Pool, scoring: str) -> Callable[[str, int], Sequence[Pooled]]:
+def _search(paragraphs: Sequence[Pooled], scoring: str) -> Callable[..., Sequence[Pooled]]:
     from cascada.data.open_qa import Pooled
     from cascada.search import MemoryRetriever, Passage
 
-    passages = [Passage(one.text, one.id, 0, len(one.text)) for one in pool.paragraphs]
+    passages = [Passage(one.text, one.id, 0, len(one.text)) for one in paragraphs]
     retriever = MemoryRetriever(passages, scoring=scoring)
     return lambda question, count: [Pooled(one.document, one.text) for one in retriever.retrieve(question, count)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cascada.data.atomic import written
@@ -22,6 +22,10 @@ class Pooled:
     id: str
     """`article/number`."""
     text: str
+
+    @property
+    def article(self) -> str:
+        return self.id.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,10 @@ class Pool:
     """Questions of the other text, by id; their paragraphs are in `own`."""
     repeated: int = 0
     """Sentences of the other text that were left out because a paragraph holds them."""
+
+    def without(self, articles: Collection[str]) -> list[Pooled]:
+        """The paragraphs of all other articles."""
+        return [one for one in self.paragraphs if one.article not in articles]
 
     def write(self, path: Source) -> None:
         """A paragraph a line, {"id", "text"}: `cascada index` and `cascada ask` read it as documents."""

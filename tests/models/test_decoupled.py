@@ -10,7 +10,7 @@ from cascada.errors import CascadaError
 from cascada.models.decoupled import DecoupledRanker, DecoupledShape
 from cascada.models.decoupled.cosine import CosineExit
 from cascada.models.decoupled.folder import begin, load, save
-from cascada.models.encoder import load_encoder
+from cascada.models.encoder import additive, load_encoder
 
 SHAPES = {
     "dc-bert": {"join": 4, "exits": (5,)},
@@ -112,6 +112,40 @@ def test_every_encoder_with_positions_of_its_own_will_do(encoder_folders, name):
     model = model_of(encoder_folders[name], join=2, exits=(2, 4)).eval()
     with torch.inference_mode():
         assert all(torch.isfinite(one).all() for one in model(**inputs(), exits=(2, 4)).values())
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert", "electra"])
+def test_the_last_layer_of_the_first_tokens_alone_is_that_of_all_tokens(encoder_folders, name):
+    model = model_of(encoder_folders[name], join=2, exits=(3, 4)).eval()
+    states, second = torch.randn(3, 7, 32, generator=torch.Generator().manual_seed(4)), torch.tensor([2, 3, 2])
+    mask = torch.arange(7) < torch.tensor([[7], [5], [4]])
+    with torch.inference_mode():
+        _, found = model.interaction(states, mask, second, 0, 2)
+        for layer in model.interaction.layers:
+            states = layer(states, additive(mask, states.dtype))
+            states = states[0] if isinstance(states, tuple) else states
+    expected = torch.cat((states[:, 0], states[torch.arange(3), second]), 1)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_dropout_comes_to_the_first_tokens_too(encoder_folder):
+    model = model_of(encoder_folder, join=4, exits=(5,)).train()
+    states, mask, second = torch.randn(2, 5, 32), torch.ones(2, 5, dtype=torch.bool), torch.tensor([2, 2])
+    assert not torch.equal(*(model.interaction(states, mask, second, 0, 1)[1] for _ in range(2)))
+
+
+def test_a_document_may_be_compared_with_several_questions_and_come_encoded(model):
+    model.eval()
+    few, exits = inputs(rows=2), model.shape.exits
+    asked, told = torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 0, 1])
+    both = {name: few[name][told] for name in ("text", "text_mask")}
+    with torch.inference_mode():
+        expected = model(**{**few, **both, "asked": asked}, exits=exits)
+        encoded = model.encode_document(few["text"], few["text_mask"])
+        for text in (few["text"], encoded):
+            found = model(**{**few, "text": text, "asked": asked, "told": told}, exits=exits)
+            for exit in exits:
+                torch.testing.assert_close(found[exit], expected[exit], atol=2e-5, rtol=1e-4)
 
 
 def test_an_encoder_with_relative_positions_is_refused(encoder_folders):

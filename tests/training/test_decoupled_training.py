@@ -1,5 +1,6 @@
 """Decoupled rankers are trained by the same command, and a ranker may learn from another one."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -10,7 +11,10 @@ from trained import history
 from cascada.data import load as load_groups
 from cascada.errors import CascadaError
 from cascada.models.decoupled.folder import load
+from cascada.models.encoder import load_encoder
 from cascada.ranking import Ranker
+from cascada.ranking.folder import read_shape
+from cascada.store import Store
 from cascada.training.decoupled import SideExamples, shape_of
 from cascada.training.recipes import validated
 from cascada.training.run import train
@@ -69,6 +73,68 @@ def test_a_batch_has_each_of_its_questions_once(data, encoder_folder):
         asked = batch["question"][batch["asked"][place]]
         assert decode(asked.tolist()) == groups[row // 5].question
     assert examples.encoded.lengths[0] == len(groups[0].question.split()) + len(texts[0].split()) + 4
+
+
+def test_questions_are_compared_with_documents_of_other_questions(data, encoder_folder):
+    from cascada.text.sides import SideTokenizer
+
+    tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
+    groups = load_groups(str(data / "train.jsonl"))[:3]
+    right = next(one for one in groups[0].candidates if one.label)
+    groups[1] = dataclasses.replace(
+        groups[1], candidates=(*groups[1].candidates[:4], dataclasses.replace(right, label=0))
+    )
+    texts = tuple(text for group in groups for text in group.texts)
+    examples = dataclasses.replace(SideExamples.of(groups, tokenizer), texts=texts, others=3)
+    rows = [0, 1, 2, 5, 6, 9, 10, 14]
+    batch = examples.collate(rows)
+    pairs = list(zip(batch["asked"].tolist(), batch["told"].tolist(), batch["labels"].tolist(), strict=True))
+    assert pairs[:8] == [(row // 5, place, examples.labels[row]) for place, row in enumerate(rows)]
+    assert [asked for asked, _, _ in pairs[8:]] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert batch["owner"].tolist() == batch["asked"].tolist()
+    assert batch["text"].shape[0] == len(rows)
+    for asked, told, label in pairs[8:]:
+        assert label == 0
+        assert rows[told] // 5 != asked
+        assert (asked, texts[rows[told]]) != (0, right.text), "it is right for this question, wherever it comes from"
+    again = examples.collate(rows)
+    assert all(torch.equal(batch[name], again[name]) for name in batch), "a run that goes on draws the same"
+
+
+def test_documents_from_a_store_leave_their_tower_as_it_is(decoupled, data, encoder_folder, tmp_path):
+    kept = tmp_path / "documents.store"
+    settings = {"batch": {"by": "questions", "size": 4, "others": 2}, "objective": {"point": 1, "list": 1}}
+    changes = {"store": str(kept), "learning_rate": 3e-3, "exits": {"sample": "all"}, **settings}
+    folder = train(decoupled(model={"exits": [2, 3]}, epochs=2, **changes))
+    model, start = load(folder), load_encoder(encoder_folder)
+    for own, before in zip(model.document.layers[0].parameters(), start.layers[0].parameters(), strict=True):
+        assert torch.equal(own, before)
+    trained = zip(model.question.layers[0].parameters(), start.layers[0].parameters(), strict=True)
+    assert not all(torch.equal(own, before) for own, before in trained)
+    group = load_groups(str(data / "dev.jsonl"))[0]
+    assert not Store.open(kept, fingerprint=read_shape(folder)["fingerprint"]).missing(group.texts)
+    ranking = Ranker.load(folder, store=kept).rank(group.question, group.texts)
+    assert len(ranking) == len(group.texts)
+    other = {"join": 2, "exits": [3]}
+    with pytest.raises(CascadaError, match="another model"):
+        train(decoupled("other", model=other, epochs=1, **changes))
+
+
+@pytest.mark.parametrize(
+    ("training", "sentence"),
+    [
+        ({"batch": {"by": "pairs", "others": 2}}, "batch.by must be 'questions'"),
+        ({"batch": {"by": "questions", "others": 2}, "teacher": {"model": "m"}}, "a teacher scores"),
+    ],
+)
+def test_others_belong_to_whole_questions_and_to_no_teacher(decoupled, training, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        decoupled(**training)
+
+
+def test_only_a_decoupled_ranker_has_a_store(recipe):
+    with pytest.raises(ValueError, match="for rankers of kind decoupled"):
+        recipe(store="s")
 
 
 @pytest.mark.parametrize(

@@ -13,26 +13,11 @@ from torch import nn
 
 from cascada.errors import CascadaError
 from cascada.models.encoder import COUNT_FROM_PADDING, StagedEncoder
+from cascada.models.layer_parts import activation_of, parts_of
 from cascada.models.staged import StagedRanker
 
 Array = NDArray[np.float32]
 
-PARTS = ("query", "key", "value", "out", "attention_norm", "up", "down", "norm")
-BERT = (
-    *("attention.self.query", "attention.self.key", "attention.self.value"),
-    *("attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"),
-)
-DISTILBERT = (
-    *("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm"),
-    *("ffn.lin1", "ffn.lin2", "output_layer_norm"),
-)
-MPNET = (
-    *("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"),
-    *("intermediate.dense", "output.dense", "output.LayerNorm"),
-)
-"""Where `PARTS` stand in a layer of each kind of encoder."""
-
-NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET}
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
 
 
@@ -103,7 +88,7 @@ def encoder_weights(
 ) -> RankerWeights:
     """Layers that are the encoder's, or like them, for texts of up to `longest` tokens."""
     config = encoder.config
-    activation = str(getattr(config, "hidden_act", None) or config.activation)
+    activation = activation_of(config)
     if activation not in ACTIVATIONS:
         raise CascadaError(f"The encoder's activation is {activation}; those that export are {', '.join(ACTIVATIONS)}.")
     return RankerWeights(
@@ -132,7 +117,7 @@ def _embeddings(staged: StagedEncoder, longest: int) -> Embeddings:
 
 
 def _layer(layer: nn.Module, kind: str) -> Layer:
-    part = {name: layer.get_submodule(path) for name, path in zip(PARTS, NAMES.get(kind, BERT), strict=True)}
+    part = parts_of(layer, kind)
     three = [dense_of(part[name]) for name in ("query", "key", "value")]
     return Layer(
         query_key_value=Dense(

@@ -3,47 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cascada.data import Group
+from cascada.errors import CascadaError
 from cascada.models.checkpoint import tokenizer_folder
 from cascada.models.decoupled import DecoupledRanker, DecoupledShape
 from cascada.models.decoupled.cosine import LOG_SCALE, SHIFT
-from cascada.models.decoupled.folder import begin, depth_of, save
-from cascada.ranking.decoupled import EncodingMemory, stages_of
+from cascada.models.decoupled.folder import begin, depth_of, fingerprint, save
+from cascada.ranking.decoupled import DocumentEncoder, EncodingMemory, stages_of
 from cascada.ranking.engines.decoupled import TorchParts, tokenizer_of
 from cascada.ranking.ranker import Ranker
-from cascada.text.sides import SideTokenizer, padded_sides
-from cascada.training.examples import Examples
+from cascada.text.sides import SideTokenizer
+from cascada.training.batches import BatchPlan
+from cascada.training.claim import first_process
 from cascada.training.exit_learner import ExitLearner
 from cascada.training.settings import DecoupledSettings, TrainingSettings
+from cascada.training.side_examples import SideExamples
+
+if TYPE_CHECKING:
+    from cascada.store import Store
 
 FASTER = 100
 """Times the learning rate that the cosine's scale and shift have: single numbers that have far to go."""
-
-
-class SideExamples(Examples):
-    """Pairs as token ids, the sides apart; a question that several pairs of a batch share is in it once."""
-
-    def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
-        _, first, asked = np.unique(self.owner[rows], return_index=True, return_inverse=True)
-        (question, question_mask), _ = padded_sides(self.encoded, np.asarray(rows)[first], self.pad_id)
-        _, (text, text_mask) = padded_sides(self.encoded, rows, self.pad_id)
-        return {
-            "question": question,
-            "question_mask": question_mask,
-            "text": text,
-            "text_mask": text_mask,
-            "asked": asked,
-        }
 
 
 class DecoupledLearner(ExitLearner):
     """A decoupled ranker and its tokenizer."""
 
     model: DecoupledRanker
+    examples: SideExamples
 
     def __init__(
         self,
@@ -66,14 +59,48 @@ class DecoupledLearner(ExitLearner):
         model = begin(settings.encoder, shape_of(settings))
         files = tokenizer_folder(settings.encoder)
         tokenizer = tokenizer_of(model, files)
-        return cls(model, tokenizer, files, SideExamples.of(groups, tokenizer), training)
+        examples = replace(
+            SideExamples.of(groups, tokenizer),
+            texts=tuple(text for group in groups for text in group.texts),
+            others=training.batch.others,
+        )
+        if training.store:
+            leave_documents(model)
+            encoder = DocumentEncoder(TorchParts(model.eval(), tokenizer, fingerprint(model, files)))
+            used = np.flatnonzero(BatchPlan(examples, training).used)
+            examples = replace(examples, store=filled(training.store, encoder, [examples.texts[row] for row in used]))
+        return cls(model, tokenizer, files, examples, training)
 
     def ranker(self) -> Ranker:
         """Documents that several questions have in common are encoded once, as far as there is room for them."""
-        return Ranker(stages_of(TorchParts(self.model, self.tokenizer), EncodingMemory(), add=True))
+        kept = self.examples.store or EncodingMemory()
+        return Ranker(stages_of(TorchParts(self.model, self.tokenizer), kept, add=True))
 
     def save(self, folder: Path, card: str) -> None:
         save(self.model, folder, tokenizer=self.files, card=card)
+
+
+def leave_documents(model: DecoupledRanker) -> None:
+    """What makes documents' encodings stays as it is."""
+    model.document.requires_grad_(False)
+    if model.shape.keep:
+        model.down.requires_grad_(False)
+
+
+def filled(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) -> Store:
+    """The store with all of the texts in it, made if it is not there."""
+    from cascada.store import Store, fill, is_store
+
+    path = Path(folder)
+    if is_store(path):
+        store = Store.open(path, fingerprint=encoder.fingerprint, write=True)
+    else:
+        store = Store.create(path, fingerprint=encoder.fingerprint, width=encoder.width, form="int8")
+    if first_process():
+        fill(store, encoder, texts)
+    elif missing := store.missing(texts):
+        raise CascadaError(f"{folder} lacks {len(missing):,} documents: let one process train first, which adds them.")
+    return store
 
 
 def shape_of(settings: DecoupledSettings) -> DecoupledShape:

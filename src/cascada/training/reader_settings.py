@@ -48,9 +48,11 @@ class ReaderRecipe(Settings):
     @model_validator(mode="after")
     def _what_rankers_have(self) -> ReaderRecipe:
         plain = TrainingSettings()
-        for name in ("exits", "objective", "teacher", "positive_weight"):
+        for name in ("exits", "objective", "teacher", "store", "positive_weight"):
             if getattr(self.training, name, None) != getattr(plain, name, None):
                 raise ValueError(f"training.{name} is for rankers")
+        if self.training.batch.others:
+            raise ValueError("training.batch.others is for rankers")
         if self.dev.groups is not None:
             raise ValueError("dev.groups: groups are for training")
         return self

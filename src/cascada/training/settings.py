@@ -189,6 +189,9 @@ class BatchSettings(Settings):
     size: Count = 2000
     accumulate: Count = 1
     """Batches whose gradients are averaged for each update."""
+    others: Annotated[int, Field(ge=0)] = 0
+    """For a decoupled ranker, by questions: with how many documents of the batch's other questions each question is
+    compared too, as wrong ones. A document is encoded once, with however many questions it is compared."""
 
 
 class ExitTraining(Settings):
@@ -262,7 +265,18 @@ class TrainingSettings(Settings):
     exits: ExitTraining = ExitTraining()
     objective: ObjectiveSettings = ObjectiveSettings()
     teacher: TeacherSettings | None = None
+    store: Text | None = None
+    """For a decoupled ranker: a store, made if it is not there, that documents' encodings are read from. What encodes
+    documents then stays as it is, and the trained ranker reads the same store."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
+
+    @model_validator(mode="after")
+    def _others_are_of_questions(self) -> TrainingSettings:
+        if self.batch.others and self.batch.by != "questions":
+            raise ValueError("batch.others compares questions of a batch, so batch.by must be 'questions'")
+        if self.batch.others and self.teacher:
+            raise ValueError("a teacher scores each question's own candidates: batch.others has others")
+        return self
 
     @model_validator(mode="after")
     def _triangular_needs_a_ramp(self) -> TrainingSettings:
@@ -282,6 +296,12 @@ class Recipe(Settings):
     watch: DataSettings | None = None
     """Another set to measure at each evaluation, for the record only."""
     training: TrainingSettings = TrainingSettings()
+
+    @model_validator(mode="after")
+    def _only_decoupled_rankers_have_documents_apart(self) -> Recipe:
+        if not isinstance(self.model, DecoupledSettings) and (self.training.store or self.training.batch.others):
+            raise ValueError("training.store and training.batch.others are for rankers of kind decoupled")
+        return self
 
     @model_validator(mode="after")
     def _questions_are_whole_where_candidates_are_compared(self) -> Recipe:

@@ -12,8 +12,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from transformers import PretrainedConfig
 
 from cascada.models.encoder import additive
+from cascada.models.layer_parts import some_rows
 
 Read = tuple[Tensor, Tensor]
 
@@ -21,17 +23,22 @@ Read = tuple[Tensor, Tensor]
 class LayerInteraction(nn.Module):
     """DC-BERT's: transformer layers over both; the features are the two sides' first tokens."""
 
-    def __init__(self, layers: nn.ModuleList) -> None:
+    def __init__(self, layers: nn.ModuleList, config: PretrainedConfig) -> None:
         super().__init__()
         self.layers = layers
+        self.config = config
 
     def forward(self, states: Tensor, mask: Tensor, second: Tensor, first: int, last: int) -> Read:
-        """Layers first+1 to last."""
+        """Layers first+1 to last. Of the very last one only the first tokens are computed, and no states come back."""
         hidden = additive(mask, states.dtype)
-        for layer in self.layers[first:last]:
+        whole = min(last, len(self.layers) - 1)
+        for layer in self.layers[first:whole]:
             output = layer(states, hidden)
             states = output[0] if isinstance(output, tuple) else output
-        return states, first_tokens(states, second)
+        two = first_tokens(states, second)
+        if last > whole:
+            two = some_rows(self.layers[-1], self.config, two, states, hidden)
+        return states, two.flatten(1)
 
 
 class LinearInteraction(nn.Module):
@@ -43,7 +50,7 @@ class LinearInteraction(nn.Module):
         self.dense = nn.Sequential(*dense)
 
     def forward(self, states: Tensor, mask: Tensor, second: Tensor, first: int, last: int) -> Read:
-        return states, self.dense(first_tokens(states, second))
+        return states, self.dense(first_tokens(states, second).flatten(1))
 
 
 class LSTMInteraction(nn.Module):
@@ -80,9 +87,9 @@ class LSTMInteraction(nn.Module):
 
 
 def first_tokens(states: Tensor, second: Tensor) -> Tensor:
-    """[question's first token ; document's first token], (pairs, 2 · hidden)."""
+    """The question's and the document's, (pairs, 2, hidden)."""
     rows = torch.arange(len(states), device=states.device)
-    return torch.cat((states[:, 0], states[rows, second]), -1)
+    return torch.stack((states[:, 0], states[rows, second]), 1)
 
 
 INTERACTIONS: dict[str, Callable[[int, int], nn.Module] | None] = {

@@ -67,6 +67,7 @@ class DecoupledRanker(nn.Module):
         text: Tensor,
         text_mask: Tensor,
         asked: Tensor,
+        told: Tensor | None = None,
         exits: Sequence[int] = (),
         *,
         apart: bool = False,
@@ -74,24 +75,26 @@ class DecoupledRanker(nn.Module):
     ) -> dict[int, Tensor]:
         """Logits (pairs, 2) at each of `exits` (the last one if none is named), the whole model in one piece.
 
-        `question` has the ids of the questions (questions, n), `text` those of the documents (pairs, m), and `asked`
-        (pairs,) says which question is whose. `apart` stops an exit's gradient at the exit before it, `teacher` adds
-        the last exit's logits without gradient. Layers above the last exit asked for are not run.
+        `question` has the ids of the questions (questions, n), `text` those of the documents (documents, m), or what a
+        store has of them (documents, m, width). `asked` (pairs,) says which question is whose and `told` (pairs,) which
+        document; without it each pair has a document of its own. `apart` stops an exit's gradient at the exit before
+        it, `teacher` adds the last exit's logits without gradient. Layers above the last exit asked for are not run.
         """
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient, join = torch.is_grad_enabled(), self.shape.join
         with torch.set_grad_enabled(gradient and (not apart or self.shape.exits[0] in wanted)):
             asking = self.encode_question(question, question_mask)
-            telling = self.widen(self.encode_document(text, text_mask))
-            states, mask, second = self._side_by_side(asking, question_mask, telling, text_mask, asked)
+            telling = self.widen(text if text.is_floating_point() else self.encode_document(text, text_mask))
+            told = torch.arange(len(text), device=text.device) if told is None else told
+            states, mask, second = self._side_by_side(asking, question_mask, telling, text_mask, asked, told)
         logits, done = {}, join
         for exit in (exit for exit in self.shape.exits if exit <= highest):
             used = exit in wanted if apart else exit <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
                 features: tuple[Tensor, ...]
                 if exit == join:
-                    features = mean_of_tokens(asking, question_mask)[asked], mean_of_tokens(telling, text_mask)
+                    features = mean_of_tokens(asking, question_mask)[asked], mean_of_tokens(telling, text_mask)[told]
                 else:
                     states, found = self.interaction(states, mask, second, done - join, exit - join)
                     features = (found,)
@@ -106,12 +109,12 @@ class DecoupledRanker(nn.Module):
         return head(*features)  # type: ignore[misc, no-any-return]
 
     def _side_by_side(
-        self, asking: Tensor, question_mask: Tensor, telling: Tensor, text_mask: Tensor, asked: Tensor
+        self, asking: Tensor, question_mask: Tensor, telling: Tensor, text_mask: Tensor, asked: Tensor, told: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Each pair's tokens (pairs, n + m, hidden) with global positions and types, their mask, and the place of the
         documents' first token."""
-        states = torch.cat((self.meet.question(asking)[asked], self.meet.document(telling)), 1)
-        mask = torch.cat((question_mask[asked], text_mask), 1)
+        states = torch.cat((self.meet.question(asking)[asked], self.meet.document(telling)[told]), 1)
+        mask = torch.cat((question_mask[asked], text_mask[told]), 1)
         return states, mask, torch.full_like(asked, question_mask.shape[1])
 
 
@@ -143,7 +146,7 @@ def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
     if make:
         return make(encoder.hidden_size, shape.joint_layers)
     first = min(shape.join, encoder.depth - shape.joint_layers)
-    return LayerInteraction(copy.deepcopy(encoder.layers[first : first + shape.joint_layers]))
+    return LayerInteraction(copy.deepcopy(encoder.layers[first : first + shape.joint_layers]), encoder.config)
 
 
 def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:

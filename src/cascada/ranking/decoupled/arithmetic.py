@@ -20,7 +20,7 @@ class DecoupledArithmetic:
     interaction: str = "layers"
     keep: int | None = None
     last: int | None = None
-    """The last exit, if its layer is computed for the two first tokens alone, which is all that its head reads."""
+    """The last exit: its layer is computed for the two first tokens alone, which is all that its head reads."""
 
     def tower(self, tokens: Ints, *, document: bool) -> Ints:
         """Encoding texts of so many tokens each."""

@@ -36,7 +36,7 @@ class TorchParts:
         self.width = shape.keep or model.hidden
         self.meeting = meeting_of(model)
         self.arithmetic = DecoupledArithmetic(
-            model.hidden, model.feed_forward, shape.join, shape.interaction, shape.keep
+            model.hidden, model.feed_forward, shape.join, shape.interaction, shape.keep, shape.exits[-1]
         )
 
     def each(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:

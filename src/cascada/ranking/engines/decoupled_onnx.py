@@ -29,9 +29,8 @@ class OnnxParts:
         self.fingerprint = about.fingerprint
         self.width = about.keep or about.hidden
         self.meeting = load_meeting(folder)
-        last = about.exits[-1] if about.interaction == "layers" else None
         self.arithmetic = DecoupledArithmetic(
-            about.hidden, about.feed_forward, about.join, about.interaction, about.keep, last
+            about.hidden, about.feed_forward, about.join, about.interaction, about.keep, about.exits[-1]
         )
         lengths = {"question_length": about.question_length, "max_length": about.max_length}
         self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=about.pad_id)

@@ -1,0 +1,66 @@
+"""The parts of a transformer layer, under the same names whatever encoder it comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.functional import dropout, scaled_dot_product_attention
+from transformers import PretrainedConfig
+from transformers.activations import ACT2FN
+
+PARTS = ("query", "key", "value", "out", "attention_norm", "up", "down", "norm")
+BERT = (
+    *("attention.self.query", "attention.self.key", "attention.self.value"),
+    *("attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+DISTILBERT = (
+    *("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm"),
+    *("ffn.lin1", "ffn.lin2", "output_layer_norm"),
+)
+MPNET = (
+    *("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"),
+    *("intermediate.dense", "output.dense", "output.LayerNorm"),
+)
+"""Where `PARTS` stand in a layer of each kind of encoder."""
+
+NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET}
+
+
+def parts_of(layer: nn.Module, kind: str) -> dict[str, nn.Module]:
+    """A layer's parts; `kind` is the encoder's `model_type`."""
+    return {name: layer.get_submodule(path) for name, path in zip(PARTS, NAMES.get(kind, BERT), strict=True)}
+
+
+def activation_of(config: PretrainedConfig) -> str:
+    """Its name."""
+    return str(getattr(config, "hidden_act", None) or config.activation)
+
+
+def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
+    """What the layer makes of some tokens, `own` (pairs, some, hidden), that attend to all of `states`.
+
+    Keys and values are computed of all tokens, everything else of those few. `mask` is added to attention scores. Not
+    for encoders with relative positions.
+    """
+    part: dict[str, Any] = parts_of(layer, str(config.model_type))
+
+    def heads(name: str, rows: Tensor) -> Tensor:
+        return part[name](rows).unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
+
+    lost, unseen = _dropouts(config) if layer.training else (0.0, 0.0)
+    attended = scaled_dot_product_attention(
+        heads("query", own), heads("key", states), heads("value", states), attn_mask=mask, dropout_p=unseen
+    )
+    attended = attended.transpose(1, 2).flatten(2)
+    own = part["attention_norm"](dropout(part["out"](attended), lost) + own)
+    inner = ACT2FN[activation_of(config)](part["up"](own))
+    rows: Tensor = part["norm"](dropout(part["down"](inner), lost) + own)
+    return rows
+
+
+def _dropouts(config: PretrainedConfig) -> tuple[float, float]:
+    """Of what a part adds, and of attention weights."""
+    if config.model_type == "distilbert":
+        return float(config.dropout), float(config.attention_dropout)
+    return float(config.hidden_dropout_prob), float(config.attention_probs_dropout_prob)

@@ -36,7 +36,6 @@ class DecoupledLearner(ExitLearner):
     """A decoupled ranker and its tokenizer."""
 
     model: DecoupledRanker
-    examples: SideExamples
 
     def __init__(
         self,
@@ -50,6 +49,7 @@ class DecoupledLearner(ExitLearner):
         super().__init__(model, model.shape.exits, examples, settings)
         self.tokenizer = tokenizer
         self.files = files
+        self.store = examples.store
         if model.shape.cosine:
             self.rates = dict.fromkeys((LOG_SCALE, SHIFT), min(FASTER * settings.learning_rate, 0.01))
 
@@ -73,7 +73,7 @@ class DecoupledLearner(ExitLearner):
 
     def ranker(self) -> Ranker:
         """Documents that several questions have in common are encoded once, as far as there is room for them."""
-        kept = self.examples.store or EncodingMemory()
+        kept = EncodingMemory() if self.store is None else self.store
         return Ranker(stages_of(TorchParts(self.model, self.tokenizer), kept, add=True))
 
     def save(self, folder: Path, card: str) -> None:

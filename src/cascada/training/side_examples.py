@@ -40,11 +40,14 @@ class SideExamples(Examples):
     def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
         _, first = np.unique(self.owner[rows], return_index=True)
         (question, question_mask), _ = padded_sides(self.encoded, np.asarray(rows)[first], self.pad_id)
-        if self.store is None:
-            _, (text, text_mask) = padded_sides(self.encoded, rows, self.pad_id)
-        else:
-            text, text_mask = padded_encodings(self.store.get([self.texts[row] for row in rows]))
+        text, text_mask = self._documents(rows)
         return {"question": question, "question_mask": question_mask, "text": text, "text_mask": text_mask}
+
+    def _documents(self, rows: list[int]) -> tuple[Ints | Floats, Bools]:
+        """Ids (documents, longest), or encodings (documents, longest, width), and their mask."""
+        if self.store is None:
+            return padded_sides(self.encoded, rows, self.pad_id)[1]
+        return padded_encodings(self.store.get([self.texts[row] for row in rows]))
 
     def _others(self, rows: list[int]) -> Ints:
         """(pairs, 2): questions of the batch, and places in it of documents that are wrong for them.

@@ -230,6 +230,16 @@ def test_it_goes_on_from_a_decoupled_ranker_of_its_own_shape(encoder_folder, tmp
         begin(str(tmp_path), DecoupledShape(3, (4,), max_length=24, question_length=8))
 
 
+def test_another_interaction_keeps_the_towers_of_the_ranker_it_goes_on_from(encoder_folder, tmp_path):
+    before = model_of(encoder_folder, join=2, exits=(2, 3))
+    save(before, tmp_path, tokenizer=encoder_folder, card="")
+    model = begin(str(tmp_path), DecoupledShape(2, (3,), interaction="lstm", max_length=24, question_length=8))
+    weights = before.state_dict()
+    same = {name for name, value in model.state_dict().items() if name in weights and torch.equal(value, weights[name])}
+    assert {name.split(".")[0] for name in same} == {"document", "question", "meet"}
+    assert same >= {name for name in weights if name.startswith(("document.", "question.", "meet."))}
+
+
 MISTAKES = {
     "no join": ({"join": 0, "exits": (2,)}, "join is 0; it must be a whole number from 1"),
     "exits below the join": ({"join": 3, "exits": (2, 4)}, "rising order from the join, 3"),

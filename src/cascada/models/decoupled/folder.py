@@ -63,20 +63,27 @@ def start_of(encoder: str) -> StagedEncoder:
 
 
 def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
-    """A ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder; of a
-    decoupled ranker, whose shape has to be the same but for exits and dropout, everything is taken over."""
+    """A ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder.
+
+    Of a decoupled ranker everything is taken over. Its shape has to be the same but for exits and dropout. A linear or
+    LSTM interaction may also take the place of layers, and then begins anew.
+    """
     folder = Path(encoder)
     if not (folder / SHAPE_FILE).exists() or read_shape(folder).get("kind") != DECOUPLED:
         return DecoupledRanker(start_of(encoder), shape)
     before = load(folder)
-    same = dataclasses.replace(before.shape, exits=shape.exits, dropout=shape.dropout) == shape
-    if not same or shape.joint_layers > before.shape.joint_layers:
+    anew = before.shape.interaction == "layers" != shape.interaction
+    expected = dataclasses.replace(before.shape, exits=shape.exits, dropout=shape.dropout)
+    if anew:
+        expected = dataclasses.replace(expected, interaction=shape.interaction)
+    if expected != shape or (not anew and shape.joint_layers > before.shape.joint_layers):
         raise CascadaError(
-            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits."
+            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits, "
+            "and in having no interaction layers."
         )
     model = DecoupledRanker(new_encoder(folder), shape)
-    own = model.state_dict()
-    model.load_state_dict({name: value for name, value in before.state_dict().items() if name in own}, strict=False)
+    known = {name for name in model.state_dict() if not (anew and name.startswith(("interaction.", "classifiers.")))}
+    model.load_state_dict({name: value for name, value in before.state_dict().items() if name in known}, strict=False)
     return model
 
 

@@ -55,6 +55,14 @@ def test_a_damaged_memory_is_no_obstacle(machine):
     assert host.survives("onnxruntime int8")
 
 
+def test_what_ran_out_of_time_or_memory_is_tried_again_by_the_next_process(machine):
+    machine("raise MemoryError")
+    assert not host.survives("onnxruntime int8")
+    assert not host.memory_file().exists()
+    machine("")
+    assert host.survives("onnxruntime int8")
+
+
 def test_without_a_place_to_remember_it_is_tried_each_time(machine, monkeypatch, tmp_path):
     machine("")
     (tmp_path / "cache").write_text("a file where the folder should be")

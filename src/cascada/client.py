@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
 from cascada.errors import CascadaError, require
@@ -33,7 +35,7 @@ class Client:
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._http: httpx.Client = _httpx().Client(**_options(url, key, timeout))
+        self._http: httpx.Client = _opened(_httpx().Client, url, key, timeout)
 
     def rank(
         self,
@@ -64,8 +66,8 @@ class Client:
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(self._http.post(path, json=body), path)
-        except _httpx().HTTPError as error:
+            return _content(self._http.post(path, **_sent(body)), path)
+        except (_httpx().HTTPError, _httpx().InvalidURL) as error:
             raise _unreachable(error) from error
 
 
@@ -73,7 +75,7 @@ class AsyncClient:
     """The same, to await. Who stops waiting hangs up, and the server computes no further."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._http: httpx.AsyncClient = _httpx().AsyncClient(**_options(url, key, timeout))
+        self._http: httpx.AsyncClient = _opened(_httpx().AsyncClient, url, key, timeout)
 
     async def rank(
         self,
@@ -104,8 +106,8 @@ class AsyncClient:
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(await self._http.post(path, json=body), path)
-        except _httpx().HTTPError as error:
+            return _content(await self._http.post(path, **_sent(body)), path)
+        except (_httpx().HTTPError, _httpx().InvalidURL) as error:
             raise _unreachable(error) from error
 
 
@@ -113,12 +115,21 @@ def _httpx() -> Any:
     return require("httpx", "client", "the client")
 
 
-def _options(url: str, key: str | None, timeout: float) -> dict[str, Any]:
-    return {"base_url": url, "timeout": timeout, "headers": {"Authorization": f"Bearer {key}"} if key else {}}
+def _opened(kind: Any, url: str, key: str | None, timeout: float) -> Any:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        return kind(base_url=url, timeout=timeout, headers=headers)
+    except _httpx().InvalidURL as error:
+        raise ServerError(f"{url} is no address of a server: {error}.") from error
 
 
 def _body(*, ms: float | None, **asked: Any) -> dict[str, Any]:
     return {name: value for name, value in (asked | {"deadline_ms": ms}).items() if value is not None}
+
+
+def _sent(body: dict[str, Any]) -> dict[str, Any]:
+    """What a request is made of. A drop ratio may be a Decimal, which JSON does not know."""
+    return {"content": json.dumps(body, default=float), "headers": {"Content-Type": "application/json"}}
 
 
 _HOLDS = {"/v1/rank": "items", "/v1/ask": "answers"}
@@ -151,15 +162,23 @@ def _unreachable(error: Exception) -> ServerError:
 
 
 def _ranking(question: str, candidates: Sequence[Document], found: dict[str, Any]) -> Ranking:
-    return Ranking(
-        question=question,
-        items=tuple(_item(one, candidates[one["index"]]) for one in found["items"]),
-        relative_cost=found["relative_cost"],
-        stages=tuple(StageCost(**stage) for stage in found["stages"]),
-        full_flops=found["full_flops"],
-        complete=found["complete"],
-    )
+    """A newer server may say more than this client knows."""
+    try:
+        return Ranking(
+            question=question,
+            items=tuple(_item(one, candidates[one["index"]]) for one in found["items"]),
+            relative_cost=found["relative_cost"],
+            stages=tuple(StageCost(**_known(StageCost, stage)) for stage in found["stages"]),
+            full_flops=found["full_flops"],
+            complete=found["complete"],
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise ServerError(f"The server's answer is no ranking: {type(error).__name__} {error}.") from error
 
 
 def _item(found: dict[str, Any], document: Document) -> Item:
-    return Item(**(found | {"scores": tuple(found["scores"]), "document": document}))
+    return Item(**_known(Item, found) | {"scores": tuple(found["scores"]), "document": document})
+
+
+def _known(kind: type, found: dict[str, Any]) -> dict[str, Any]:
+    return {one.name: found[one.name] for one in fields(kind) if one.name in found}

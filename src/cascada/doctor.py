@@ -93,8 +93,10 @@ def memory() -> dict[str, float | None]:
     known = dict(re.findall(r"^(\w+):\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE))
     total, free = (int(known[key]) * 1024 if key in known else None for key in ("MemTotal", "MemAvailable"))
     limit = _cgroup("memory.max")
-    if total is not None and limit.isdigit():
+    if total is not None and free is not None and limit.isdigit():
+        used = _cgroup("memory.current")
         total = min(total, int(limit))
+        free = min(free, max(0, int(limit) - int(used)) if used.isdigit() else total)
     return {name: round(size / 2**30, 1) if size else None for name, size in (("total", total), ("free", free))}
 
 

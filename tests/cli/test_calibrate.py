@@ -1,6 +1,7 @@
 """`cascada calibrate`: scores become probabilities, and no order changes."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from cascada.data import Candidate, Group, write_jsonl
 from cascada.errors import CascadaError
 from cascada.metrics.calibration import calibration_error
 from cascada.ranking import Ranker
+from cascada.ranking.drop import plan_of
+from cascada.ranking.plan_file import write_plan
 
 
 @pytest.fixture
@@ -52,3 +55,12 @@ def test_scores_become_probabilities_and_orders_stay(cascade_folder, judged, tmp
 def test_a_ranker_is_not_written_over(cascade_folder, judged, tmp_path):
     with pytest.raises(CascadaError, match="is a ranker already"):
         calibrate(cascade_folder, str(judged[0]), cascade_folder)
+
+
+def test_a_tuned_plan_stays_with_the_ranker(cascade_folder, judged, tmp_path):
+    tuned = tmp_path / "tuned"
+    shutil.copytree(cascade_folder, tuned)
+    exits = Ranker.load(tuned).exits
+    write_plan(tuned, plan_of(0.5, None, len(exits)), exits, {})
+    calibrate(tuned, str(judged[0]), tmp_path / "out")
+    assert Ranker.load(tmp_path / "out").plan == Ranker.load(tuned).plan != Ranker.load(cascade_folder).plan

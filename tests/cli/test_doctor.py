@@ -97,6 +97,15 @@ def test_cores_are_those_the_container_may_use(machine, monkeypatch):
         assert doctor.cores() == cores
 
 
+def test_memory_is_what_the_container_may_use_and_has_left(monkeypatch):
+    known = {"memory.max": str(2**30), "memory.current": str(2**29)}
+    monkeypatch.setattr(doctor, "_cgroup", known.__getitem__)
+    monkeypatch.setattr(doctor, "_read", lambda _: "MemTotal:  16777216 kB\nMemAvailable:  8388608 kB\n")
+    assert doctor.memory() == {"total": 1.0, "free": 0.5}
+    known["memory.max"] = "max"
+    assert doctor.memory() == {"total": 16.0, "free": 8.0}
+
+
 def test_the_real_int8_probe_runs_where_onnxruntime_is_installed():
     pytest.importorskip("onnxruntime")
     assert doctor.probe(doctor.PROBES["onnxruntime int8"]).outcome == "ok"

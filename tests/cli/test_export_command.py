@@ -63,6 +63,19 @@ def test_what_loses_too_much_is_refused_and_not_left_behind(cascade_folder, tmp_
     assert not (tmp_path / "out").exists()
 
 
+def test_what_is_refused_is_no_ranker_in_a_folder_that_was_there_either(cascade_folder, tmp_path, dev, lossy):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(CascadaError, match="Not exported"):
+        run(cascade_folder, tmp_path / "out", "--data", dev)
+    assert not (tmp_path / "out" / "cascada.json").exists()
+
+
+def test_data_that_is_not_there_is_told_before_anything_is_written(cascade_folder, tmp_path):
+    with pytest.raises(CascadaError, match=r"nowhere\.jsonl"):
+        run(cascade_folder, tmp_path / "out", "--data", tmp_path / "nowhere.jsonl")
+    assert not (tmp_path / "out").exists()
+
+
 def test_unless_it_is_wanted_all_the_same(cascade_folder, tmp_path, dev, lossy):
     run(cascade_folder, tmp_path / "out", "--data", dev, "--force")
     run(cascade_folder, tmp_path / "other", "--data", dev, "--loss", 0.03)

@@ -41,6 +41,18 @@ def test_named_classes_count_by_their_name(folder):
     assert [candidate.label for candidate in group.candidates] == [1, 0, None]
 
 
+def test_classes_may_be_written_with_capitals(folder):
+    features = datasets.Features(
+        question=datasets.Value("string"),
+        sentence=datasets.Value("string"),
+        label=datasets.ClassLabel(names=["Negative", "Positive"]),
+    )
+    rows = {"question": ["q", "q"], "sentence": ["a", "b"], "label": [0, 1]}
+    datasets.Dataset.from_dict(rows, features=features).to_parquet(folder / "train.parquet")
+    (group,) = read(f"hf:{folder}", split="train")
+    assert [candidate.label for candidate in group.candidates] == [0, 1]
+
+
 def test_a_missing_split_or_column_is_told_with_what_there_is(folder):
     (folder / "train.csv").write_text("query,text,relevance\nwho?,he,1\n")
     with pytest.raises(DataError, match=r"needs a split \(--split\); it has train"):

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from cascada.errors import CascadaError
+from cascada.export.write import export
 from cascada.models import checkpoint
 from cascada.models.encoder import load_encoder
 from cascada.models.staged import Shape, StagedRanker
@@ -196,3 +197,9 @@ def test_a_tokenizer_is_found_in_its_folder(encoder_folder):
 def test_a_folder_without_a_fast_tokenizer_is_refused(tmp_path):
     with pytest.raises(CascadaError, match=r"has no tokenizer\.json; only fast tokenizers"):
         checkpoint.tokenizer_folder(str(tmp_path))
+
+
+def test_training_does_not_begin_with_an_exported_ranker(cascade_folder, tmp_path):
+    export(cascade_folder, tmp_path / "out", "fp32")
+    with pytest.raises(CascadaError, match="is an exported ranker, for ranking only"):
+        checkpoint.begin(str(tmp_path / "out"))

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -10,7 +11,7 @@ from gated_stage import gated
 from loopback import serving
 
 from cascada import Ranker
-from cascada.client import AsyncClient, Client, ServerError
+from cascada.client import AsyncClient, Client, ServerError, _ranking
 from cascada.serve import Keys, Settings
 
 DOCUMENTS = [{"text": "It rained.", "id": 1}, "Shakespeare wrote Hamlet."]
@@ -39,6 +40,26 @@ def test_drops_and_deadlines_are_handed_on():
     with serving(gated(2)[0]) as http, Client(str(http.base_url)) as client:
         assert client.rank("q", ["a", "bb", "ccc"], keep=[1]).stages[1].candidates == 1
         assert client.rank("q", ["a", "bb"], deadline_ms=0.001).complete is False
+
+
+def test_a_ratio_may_be_exact():
+    with serving(gated(2)[0]) as http, Client(str(http.base_url)) as client:
+        assert client.rank("q", ["a", "bb", "ccc", "dddd"], drop=Decimal("0.5")).stages[1].candidates == 2
+
+
+def test_an_address_that_is_none_is_told_in_a_sentence():
+    with pytest.raises(ServerError, match=r"\[::1 is no address"):
+        Client("http://[::1")
+
+
+def test_what_a_newer_server_says_beside_is_left_out():
+    item = {"index": 0, "text": "a", "score": 0.5, "raw_score": 0.0, "exit": 0, "scores": [0.0], "truncated": False}
+    stage = {"exit": 0, "candidates": 1, "flops": 0, "seconds": 0.1}
+    found = {"items": [item | {"new": 1}], "stages": [stage | {"new": 1}]}
+    found |= {"relative_cost": 1.0, "full_flops": 0, "complete": True}
+    assert _ranking("q", ["a"], found)[0].document == "a"
+    with pytest.raises(ServerError, match="no ranking: KeyError 'stages'"):
+        _ranking("q", ["a"], {name: value for name, value in found.items() if name != "stages"})
 
 
 def test_a_refusal_is_the_servers_sentence(locked):

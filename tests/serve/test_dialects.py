@@ -118,7 +118,7 @@ def test_text_embeddings_inference_refuses_long_texts_when_told_not_to_cut(casca
     assert [one["truncated"] for one in cascade_server.post("/rerank", json=body).json()].count(True) == 1
     refused = cascade_server.post("/rerank", json=body | {"truncate": False})
     assert (refused.status_code, refused.json()["error_type"]) == (413, "Validation")
-    assert refused.json()["error"].startswith("Text 1 does not fit")
+    assert refused.json()["error"].startswith("Text 1 and the query do not fit")
 
 
 def test_text_embeddings_inference_is_refused_in_its_own_words(bm25):

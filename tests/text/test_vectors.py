@@ -119,6 +119,13 @@ def test_a_binary_file_that_was_cut_off(tmp_path):
         vectors_for(WORDS, path)
 
 
+def test_a_packed_file_that_was_cut_off(tmp_path):
+    path = packed(tmp_path / "vectors.txt.gz")
+    path.write_bytes(path.read_bytes()[:-12])
+    with pytest.raises(CascadaError, match=r"vectors\.txt\.gz cannot be read"):
+        vectors_for(WORDS, path)
+
+
 def test_a_folder_without_a_table(tmp_path):
     with pytest.raises(CascadaError, match="has no table of word vectors"):
         vectors_for(WORDS, tmp_path)

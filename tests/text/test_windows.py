@@ -82,3 +82,10 @@ def test_texts_without_words_and_halves_of_characters_keep_their_places(tokenize
 def test_an_overlap_that_leaves_no_room_is_refused(tokenizers, overlap):
     with pytest.raises(CascadaError, match=f"overlap is {overlap}"):
         WindowTokenizer(PairTokenizer(tokenizers["bert"], max_length=20), overlap=overlap)
+
+
+def test_beside_a_long_question_a_short_text_is_one_window_whatever_the_overlap(tokenizers, words):
+    tokenizer = WindowTokenizer(PairTokenizer(tokenizers["bert"], max_length=40), overlap=12)
+    for length in range(1, 37):
+        windows = tokenizer.encode([" ".join(words[:length])], [words[0]], [0])
+        assert windows.text.tolist() == [0], length

@@ -37,6 +37,8 @@ def cost(
     as_json: AsJson = False,
 ) -> None:
     """Say who survives, and what a cascade costs next to running every candidate through every layer."""
+    if join and tokens is not None:
+        raise CascadaError("--tokens counts whole layers, and a decoupled ranker has less to do: leave it out.")
     course = _course(layers, exits, drop, keep, sequential, join)
     found = _found(course, candidates)
     if fits is not None:
@@ -56,7 +58,8 @@ def _course(layers: int, exits: str | None, drop: str | None, keep: str | None, 
 
     places = tuple(whole_numbers(exits, "--exits") or (exit for exit in default_exits(layers) if exit > join))
     if not places or places[-1] != layers:
-        raise CascadaError(f"--exits {exits}: the last exit must be the last layer, {layers}.")
+        said = f"--exits {exits}" if exits else f"--join {join}"
+        raise CascadaError(f"{said}: the last exit must be the last layer, {layers}, above the join.")
     return Course(places, plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(places)), sequential, join)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from cascada.cli.options import AsJson, Root, split_or
 from cascada.errors import CascadaError, require
 
 if TYPE_CHECKING:
+    from cascada.data import Group
     from cascada.export.check import Agreement
 
 
@@ -36,21 +38,26 @@ def export(
     require("onnx", "train", "exporting")
     from cascada.export.write import export as write
 
+    groups = _groups(data, root, split) if data else []  # a mistake in their name is told before the work
     new = not out.exists()
     write(model, out, precision)  # type: ignore[arg-type]
-    found = _measured(model, out, data, root, split) if data else None
+    found = _measured(model, out, groups) if data else None
     if found and not force:
         _refuse(found, precision, loss, out, new=new)
     _report(out, found, as_json)
 
 
-def _measured(model: Path, out: Path, data: str, root: Path | None, split: str | None) -> Agreement:
+def _groups(data: str, root: Path | None, split: str | None) -> list[Group]:
     require("pytrec_eval", "eval", "measuring")
-    from cascada.cli.progress import progress
     from cascada.data import load
+
+    return load(data, root=root, split=split_or("dev", split, data), mode="clean")
+
+
+def _measured(model: Path, out: Path, groups: Sequence[Group]) -> Agreement:
+    from cascada.cli.progress import progress
     from cascada.export.check import agreement
 
-    groups = load(data, root=root, split=split_or("dev", split, data), mode="clean")
     with progress("comparing", total=2 * sum(len(group.candidates) for group in groups)) as advance:
         return agreement(model, out, groups, advance)
 
@@ -58,6 +65,7 @@ def _measured(model: Path, out: Path, data: str, root: Path | None, split: str |
 def _refuse(found: Agreement, precision: str, loss: float, out: Path, *, new: bool) -> None:
     """What ranks otherwise than it was trained to is not left behind."""
     from cascada.export.check import CLOSE
+    from cascada.ranking.folder import SHAPE_FILE
 
     if precision == "fp32" and found.largest_difference > CLOSE:
         problem = f"a score differs from torch's by {found.largest_difference:.2g}"
@@ -67,6 +75,8 @@ def _refuse(found: Agreement, precision: str, loss: float, out: Path, *, new: bo
         return
     if new:
         shutil.rmtree(out)
+    else:
+        (out / SHAPE_FILE).unlink()
     raise CascadaError(f"Not exported: {problem}; --loss sets how much may be lost, --force keeps it all the same.")
 
 

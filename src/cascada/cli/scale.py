@@ -115,7 +115,7 @@ def _rankings(model: str, store: str | None, drop: str | None, keep: str | None,
         require("pytrec_eval", "eval", "measuring")
     names = tuple(Measure.parse(name).name for name in measures.split(",")) if measures else ()
     name, encodings = anywhere(model), absolute(store) if store else None
-    mark = f"{model_mark(name)} {encodings}"
+    mark = model_mark(name, encodings, plan=True)
     load = partial(load_ranker, name, encodings)
     return Rankings(load, mark, ratios(drop), whole_numbers(keep, "--keep"), names, cores)
 

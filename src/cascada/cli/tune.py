@@ -149,12 +149,12 @@ def _scores(model: str, groups: list[Group], path: Path | None, store: Path | No
     from cascada.ranking.tuning.scores_file import load_scores, save_scores
 
     if path and path.exists():
-        return load_scores(path, model, groups)
+        return load_scores(path, model, groups, store)
     ranker = Ranker.load(model, store=store)
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
         found = collect(ranker, groups, each=lambda ranking: advance(len(ranking)))
     if path:
-        save_scores(path, found, model, groups)
+        save_scores(path, found, model, groups, store)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from cascada.models.checkpoint import load, save
 from cascada.models.staged import StagedRanker
 from cascada.ranking import Ranker
 from cascada.ranking.folder import SHAPE_FILE
+from cascada.ranking.plan_file import PLAN_FILE
 
 
 def calibrate(
@@ -24,7 +26,8 @@ def calibrate(
 ) -> dict[int, Line]:
     """Write the ranker in `folder` to `out` with scores fitted to the groups' labels; the line of each exit.
 
-    Every candidate is run to the end, so that an exit's line comes from all of them. No order at an exit changes.
+    Every candidate is run to the end, so that an exit's line comes from all of them. No order at an exit
+    changes, and a plan that was tuned before stays with the ranker.
     """
     model = load(folder)  # what is no transformer ranker is told before the work
     if (out / SHAPE_FILE).exists():
@@ -35,6 +38,9 @@ def calibrate(
         _move(model, exit, line)
     own = folder / "README.md"
     card = own.read_text(encoding="utf-8") if own.exists() else "# A Cascada ranker\n"
+    if (folder / PLAN_FILE).exists():
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / PLAN_FILE, out)
     save(model, out, tokenizer=folder, card=f"{card.rstrip()}\n\nIts scores were calibrated afterwards.\n")
     return lines
 

@@ -72,13 +72,13 @@ def begin(
             raise CascadaError(f"The last exit is at layer {exits[-1]}, but layers is {layers}; give one of the two.")
         layers = exits[-1]
     folder = Path(encoder)
-    trained = (folder / SHAPE_FILE).exists()
-    base = new_encoder(folder, layers=layers) if trained else load_encoder(encoder, layers=layers)
+    before = load(folder) if (folder / SHAPE_FILE).exists() else None
+    base = new_encoder(folder, layers=layers) if before else load_encoder(encoder, layers=layers)
     places = default_exits(base.depth) if exits == "default" else tuple(exits or (base.depth,))
-    width = read_shape(folder).get("head_width") if trained and read_shape(folder).get("head") == head else None
+    width = before.shape.head_width if before and before.shape.head == head else None
     model = StagedRanker(base, Shape(places, head, dropout, max_length, width))
-    if trained:
-        take_over(load(folder), model)
+    if before:
+        take_over(before, model)
     return model
 
 

@@ -23,14 +23,14 @@ def load(model: str | Path | None = None, *, store: Any = None, add: bool = Fals
     model = BUNDLED if model is None else model
     if not isinstance(model, (str, Path)) or not str(model):
         raise CascadaError(f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25 or cosine:FOLDER.")
-    names = _names(str(model))
+    names = names_in(str(model))
     if store is not None and not any(map(_decoupled, names)):
         raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
     rankers = [_load_one(name, store, add) for name in names]
     return rankers[0] if len(rankers) == 1 else in_a_row(rankers)
 
 
-def _names(model: str) -> list[str]:
+def names_in(model: str) -> list[str]:
     """`A+B` are two rankers in a row, unless there is a folder of that name."""
     if Path(model.removeprefix("cosine:")).exists():
         return [model]
@@ -42,7 +42,7 @@ def _names(model: str) -> list[str]:
 
 def _decoupled(name: str) -> bool:
     known = name == "bm25" or name.startswith("cosine:")
-    return not known and read_shape(_folder(name)).get("kind") == DECOUPLED
+    return not known and read_shape(folder_of(name)).get("kind") == DECOUPLED
 
 
 def _load_one(name: str, store: Any, add: bool) -> Ranker:
@@ -53,7 +53,7 @@ def _load_one(name: str, store: Any, add: bool) -> Ranker:
         from cascada.ranking.engines.cosine import cosine_ranker
 
         return cosine_ranker(name.removeprefix("cosine:"))
-    folder = _folder(name)
+    folder = folder_of(name)
     shape = read_shape(folder)  # a wrong folder is told before an engine is loaded
     if shape.get("kind") == READER:
         raise CascadaError(f"{name} is a reader: it finds short answers and does not rank.")
@@ -100,7 +100,7 @@ def _trained(folder: Path, kind: str | None) -> Ranker:
     return torch_ranker(folder)
 
 
-def _folder(model: str) -> Path:
+def folder_of(model: str) -> Path:
     """The folder itself, or this machine's copy of a model on the hub, `organisation/name`, fetched if need be."""
     if model == BUNDLED and not Path(model).exists():
         return BUNDLED_FOLDER

@@ -33,7 +33,7 @@ class Item:
     scores: tuple[float, ...]
     """Its raw score at each stage it came to; the last one is `raw_score`."""
     truncated: bool
-    """Its text did not fit and only the start was read."""
+    """It did not fit beside the question, and only the start of one or both was read."""
     document: Document = field(repr=False)
     """The candidate as it was given."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cascada.ranking import Ranker
+from cascada.ranking.load import names_in
 from cascada.scale.files import absolute, here
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 def anywhere(model: str) -> str:
     """A model's name that means the same on every machine that has its files: paths are made absolute."""
-    return "+".join(map(_anywhere, [model] if Path(model).exists() else model.split("+")))
+    return "+".join(map(_anywhere, names_in(model)))
 
 
 def load_ranker(model: str, store: str | None = None) -> Ranker:
     """`Ranker.load`, also for folders by URL, `store` among them."""
-    names = "+".join(map(_here, [model] if Path(model).exists() else model.split("+")))
+    names = "+".join(map(_here, names_in(model)))
     return Ranker.load(names, store=_here(store) if store else None)
 
 

@@ -93,5 +93,5 @@ class WindowTokenizer:
 
 
 def _starts(tokens: int, room: int, overlap: int) -> range:
-    """The first token of each window."""
-    return range(0, max(1, tokens - overlap), room - overlap)
+    """The first token of each window; of a text that fits, the first alone, even where a question leaves it little."""
+    return range(0, max(1, tokens - overlap), max(1, room - overlap))

@@ -6,7 +6,8 @@ import pytest
 from score_tables import groups_of, learning
 
 from cascada.errors import CascadaError
-from cascada.ranking.tuning.scores_file import load_scores, save_scores
+from cascada.ranking.load import BUNDLED, BUNDLED_FOLDER
+from cascada.ranking.tuning.scores_file import load_scores, model_mark, save_scores
 
 SCORES = learning(5, 4)
 GROUPS = groups_of(SCORES)
@@ -57,6 +58,28 @@ def test_another_model_is_refused(file, model, weights):
     (model / weights).write_bytes(b"heavier")
     with pytest.raises(CascadaError, match="scores of another model"):
         load_scores(file, str(model), GROUPS)
+
+
+def test_scores_from_another_store_are_refused(tmp_path, model):
+    path = tmp_path / "of-a-store.npz"
+    save_scores(path, SCORES, str(model), GROUPS, tmp_path / "a.store")
+    assert load_scores(path, str(model), GROUPS, tmp_path / "a.store").exits == SCORES.exits
+    for other in (None, tmp_path / "b.store"):
+        with pytest.raises(CascadaError, match="scores of another model"):
+            load_scores(path, str(model), GROUPS, other)
+
+
+def test_a_mark_knows_a_folders_name_from_two_rankers_and_the_plan_if_asked(tmp_path, model):
+    both = model.rename(model.with_name("one+two"))
+    mark, planned = model_mark(f"cosine:{both}"), model_mark(str(both), plan=True)
+    (both / "plan.json").write_text("{}")
+    assert model_mark(str(both), plan=True) != planned
+    (both / "model.safetensors").write_bytes(b"heavier")
+    assert model_mark(f"cosine:{both}") != mark
+
+
+def test_the_bundled_model_is_known_by_its_files():
+    assert model_mark(BUNDLED) == model_mark(str(BUNDLED_FOLDER))
 
 
 @pytest.mark.parametrize("groups", [GROUPS[1:], [replace(GROUPS[0], question="what?"), *GROUPS[1:]]])

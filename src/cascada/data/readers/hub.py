@@ -66,7 +66,7 @@ def _label(value: Any, names: list[str] | None, where: Entry) -> int | None:
     """A number stands for a name where the data set names its classes: QNLI's 0 means entailment."""
     if value is None or value == -1:  # the hub's mark for a label that is withheld
         return None
-    name = names[value] if names else str(value).lower()
+    name = str(names[value] if names else value).lower()
     if name in _POSITIVE or name in _NEGATIVE:
         return int(name in _POSITIVE)
     return check.label(value if not names else name, where)

@@ -13,6 +13,8 @@ import numpy as np
 
 from cascada.data import Group
 from cascada.errors import CascadaError
+from cascada.ranking.load import folder_of, names_in
+from cascada.ranking.plan_file import PLAN_FILE
 from cascada.ranking.stage import Floats
 from cascada.ranking.tuning.scores import ExitScores, question_of
 
@@ -21,11 +23,11 @@ FORMAT = 1
 _PARTS = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin")
 
 
-def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Group]) -> None:
+def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Group], store: Path | None = None) -> None:
     """Write the scores under a temporary name, then rename: the file is whole or not there."""
     about = {
         "format": FORMAT,
-        "model": model_mark(model),
+        "model": model_mark(model, store),
         "data": data_mark(groups),
         "exits": scores.exits,
         "layers": scores.layers,
@@ -43,8 +45,8 @@ def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Gro
         temporary.unlink(missing_ok=True)
 
 
-def load_scores(path: Path, model: str, groups: Sequence[Group]) -> ExitScores:
-    """The scores that `save_scores` wrote for this model and these groups; labels are the groups'."""
+def load_scores(path: Path, model: str, groups: Sequence[Group], store: Path | None = None) -> ExitScores:
+    """The scores that `save_scores` wrote for this model, store and these groups; labels are the groups'."""
     groups = [group for group in groups if group.candidates]
     try:
         with np.load(path, allow_pickle=False) as held:
@@ -56,7 +58,7 @@ def load_scores(path: Path, model: str, groups: Sequence[Group]) -> ExitScores:
         raise CascadaError(f"{path} holds no exit scores: it is another file, or damaged.") from error
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}.")
-    for kind, mark in (("model", model_mark(model)), ("data", data_mark(groups))):
+    for kind, mark in (("model", model_mark(model, store)), ("data", data_mark(groups))):
         if about[kind] != mark:
             raise CascadaError(f"{path} holds the scores of another {kind}: remove it, or name another file.")
     return ExitScores(
@@ -67,14 +69,21 @@ def load_scores(path: Path, model: str, groups: Sequence[Group]) -> ExitScores:
     )
 
 
-def model_mark(model: str) -> str:
-    """A digest of the files that a model's scores depend on; of a model that is no folder, of its name."""
+def model_mark(model: str, store: Path | str | None = None, *, plan: bool = False) -> str:
+    """A digest of the files that a model's scores depend on, and of the name of the store it reads.
+
+    Of a model that is no folder here it is of the name. With `plan` also of the plan that is saved with the model, on
+    which depends who is dropped where a call does not say.
+    """
     digest = blake2b(digest_size=16)
-    for part in [model] if Path(model).exists() else model.split("+"):  # rankers in a row
-        folder = Path(part.removeprefix("cosine:"))
+    if store:
+        digest.update(f"{store}\n".encode())
+    for name in names_in(model):
+        folder = Path(name.removeprefix("cosine:")) if name.startswith("cosine:") else folder_of(name)
         if not folder.is_dir():
-            digest.update(part.encode())
-        for path in sorted({path for pattern in _PARTS for path in folder.glob(pattern)}):
+            digest.update(name.encode())
+        patterns = (*_PARTS, PLAN_FILE) if plan else _PARTS
+        for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
             with open(path, "rb") as file:
                 digest.update(path.name.encode() + file_digest(file, "blake2b").digest())
     return digest.hexdigest()

@@ -49,7 +49,7 @@ def routes(service: Service, router: APIRouter) -> None:
         ranking = await service.rank(request, asked.query, asked.texts, asked)
         cut = [item.index for item in ranking if item.truncated]
         if cut and asked.truncate is False:
-            raise Refusal("too_large", f"Text {min(cut)} does not fit the model, and truncate is false.")
+            raise Refusal("too_large", f"Text {min(cut)} and the query do not fit the model, and truncate is false.")
         return answer([_result(item, asked) for item in ranking])
 
 

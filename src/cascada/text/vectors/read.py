@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -29,7 +30,10 @@ def vectors_for(words: Sequence[str], source: str | Path) -> tuple[Floats2d, NDA
     for place, word in enumerate(words):
         for order, spelling in enumerate(spellings(word)):
             rank.setdefault(spelling, (place, order))
-    return _best(_reader(path)(path, rank), rank, len(words), source)
+    try:
+        return _best(_reader(path)(path, rank), rank, len(words), source)
+    except (EOFError, zlib.error, OSError) as error:  # a packed file that was cut off or damaged, among others
+        raise CascadaError(f"{source} cannot be read: {error}.") from error
 
 
 def spellings(word: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import torch
@@ -64,7 +65,7 @@ class Run:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=True)
         self.examples = examples
         self.plan = BatchPlan(examples, settings)
-        self.batches: Iterator[list[int]] = iter(self.plan)
+        self.batches: Iterator[list[int]] = (rows for epoch in count() for rows in self.plan.epoch(epoch))
 
     def stretch(self, seconds: float) -> float:
         """Train for about so long; pairs per second."""
@@ -76,8 +77,9 @@ class Run:
 
     def step(self) -> int:
         batch = self.examples.collate(next(self.batches))
-        labels = batch.pop("labels")
-        point(self.model(**batch), labels).backward()
+        labels, _ = batch.pop("labels"), batch.pop("owner")
+        (logits,) = self.model(**batch).values()
+        point(logits, labels).backward()
         self.optimizer.step()
         self.optimizer.zero_grad()
         return len(labels)

@@ -19,6 +19,10 @@ class DataError(CascadaError):
         return cls(f"{path}, line {line}: {problem}")
 
 
+class NotHeld(CascadaError):
+    """What was asked for is kept elsewhere: on another machine that holds another part."""
+
+
 class MissingExtra(CascadaError, ImportError):
     """An optional part of the installation is needed and absent."""
 

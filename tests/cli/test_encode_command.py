@@ -41,6 +41,13 @@ def test_the_sentences_that_ask_ranks_are_encoded_once(cascada):
     assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (0 added, 3 there already)\n"
 
 
+def test_a_store_that_was_left_empty_is_filled(cascada):
+    encoder = HashingEncoder(8)
+    Store.create("s", fingerprint=encoder.fingerprint, width=encoder.width, form="fp16")
+    assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (3 added, 0 there already)\n"
+    assert "holds fp16, not int8" in cascada("encode", "8", "documents", "s", "--form", "int8")[2]
+
+
 def test_paragraphs_and_the_candidates_of_a_data_set_can_be_encoded_too(cascada):
     code, out, _ = cascada("encode", "8", "documents/a.txt", "documents/b.md", "s", "--units", "paragraphs", "--json")
     assert (code, json.loads(out)) == (0, {"documents": 3, "added": 3, "present": 0})

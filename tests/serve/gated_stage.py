@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, NotHeld
 from cascada.ranking import Ranker
 from cascada.ranking.stage import Scored
 
@@ -26,6 +26,8 @@ class GatedStage:
         deadline.check()
         if "fault" in pairs.questions:
             raise RuntimeError("a fault over a secret text")
+        if "elsewhere" in pairs.questions:
+            raise NotHeld("corpus.shards holds no shard-00003-of-00008.")
         if "damaged" in pairs.questions:
             raise CascadaError("/models/secret is damaged.")
         return Scored(np.array([len(text) for text in pairs.texts], np.float32), tokens=np.full(len(pairs), 3))

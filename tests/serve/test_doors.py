@@ -5,7 +5,7 @@ from gated_stage import gated
 from loopback import as_json, serving
 
 from cascada import Ranker
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, NotHeld
 from cascada.serve import Keys, Settings
 from cascada.serve.keys import read_keys
 
@@ -129,7 +129,7 @@ def test_what_a_page_may_send_without_leave_is_not_read(bm25):
 
 def test_a_model_named_by_a_client_is_never_opened(bm25, tmp_path):
     body = {"model": str(tmp_path / "missing"), "query": "a", "documents": ["a"]}
-    assert bm25.post("/v1/rerank", json=body).json()["model"] == "bm25"
+    assert bm25.post("/v1/rerank", json=body).json()["model"] == "cascada"
 
 
 class Recorder:
@@ -163,3 +163,24 @@ def test_an_index_is_asked_with_what_is_left_of_the_time():
     assert 0 < first.pop("deadline_ms") <= 90_000
     assert first == {"top": 2, "paragraphs": 80, "drop": 0.5, "keep": None}
     assert second["deadline_ms"] is None
+
+
+class Broken:
+    def __init__(self, error):
+        self.error = error
+
+    def ask(self, question, **how):
+        raise self.error
+
+
+def test_what_another_server_holds_is_said_and_what_fails_here_is_not_blamed_on_the_asker():
+    with serving(gated()[0]) as http:
+        refused = http.post("/v1/rank", json={"question": "elsewhere", "candidates": ["a"]})
+    assert (refused.status_code, refused.json()["error"]["message"][:27]) == (421, "corpus.shards holds no shar")
+    for error, status in ((NotHeld("It is there."), 421), (CascadaError("/srv/index is damaged."), 500)):
+        with serving(gated()[0], asker=Broken(error)) as http:
+            refused = http.post("/v1/ask", json={"question": "who?"})
+            assert http.post("/v1/ask", json={"question": "who?", "drop": [2, 3]}).status_code == 422
+            assert http.post("/v1/ask", json={"question": " "}).status_code == 422
+        assert refused.status_code == status
+        assert "/srv" not in refused.text

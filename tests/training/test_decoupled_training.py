@@ -195,6 +195,10 @@ def test_scores_that_are_there_are_not_computed_again(data, cascade_folder, rank
     assert not np.array_equal(other, before)
     first = Ranker.load(ranker_folder).rank(groups[0].question, groups[0].texts)
     assert {item.index: np.float32(item.raw_score) for item in first} == dict(enumerate(other[: len(first)]))
+    asked.clear()
+    changed = [dataclasses.replace(groups[0], question="another?"), *groups[1:]]
+    taught_scores(TeacherSettings(model=str(ranker_folder)), changed, tmp_path, asked.append)
+    assert sum(asked) == len(before), "other texts, as many"
 
 
 def test_a_teacher_is_asked_only_for_pairs_that_are_trained_on(recipe, data, cascade_folder, tmp_path):

@@ -97,7 +97,7 @@ def test_a_full_disk_is_told_in_a_sentence_and_the_checkpoint_before_is_kept(
 def test_a_disk_that_is_full_at_the_very_end_loses_nothing(recipe, interrupted):
     with interrupted(run, "finish", instead=True):
         train(recipe("run"))
-    with files_no_longer_than(100_000), pytest.raises(CascadaError, match="trained ranker could not be written"):
+    with files_no_longer_than(100_000), pytest.raises(CascadaError, match="trained model could not be written"):
         train(recipe("run"))
     assert weights(train(recipe("run"))) == weights(train(recipe("whole")))
 

@@ -164,12 +164,24 @@ def test_a_plan_that_was_saved_since_drops_nobody(measured_by):
             {"against": None, "variants": {"x": {"training.epoch": 1}}},
             "variant x: unknown key training.epoch; did you mean epochs?",
         ),
+        ({"base": {"kind": ["train"]}}, "kind is ['train']; there are train"),
+        ({"base": {"kind": "tanda", "transfer": "runs/x", "targets": ["a"]}}, "variant clean labels: "),
+        (
+            {"readings": {"read": {"of": "clean labels", "level": "point"}}},
+            "is no compare-aggregate network",
+        ),
     ],
 )
 def test_a_mistake_in_a_study_is_one_sentence(content, changes, said):
     with pytest.raises(CascadaError) as caught:
         run_study(study(content, **changes))
     assert said in str(caught.value)
+
+
+def test_a_study_is_of_rankers(content, tmp_path):
+    reader = {"kind": "reader", "model": {"encoder": "e"}, "train": {"source": "a"}, "dev": {"source": "b"}}
+    with pytest.raises(CascadaError, match="kind is reader; a study has trainings of rankers"):
+        run_study(study(content, base=reader, variants={"x": {}}, against=None))
 
 
 def test_a_target_without_a_test_set_is_told_before_anything_is_trained(content, tmp_path):

@@ -14,7 +14,7 @@ from cascada.cli.options import AsJson, Root, Split
 from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
-    from cascada.store import Encoder, Store
+    from cascada.store import Encoder
 
 
 def encode(
@@ -39,12 +39,12 @@ def encode(
 ) -> None:
     """Encode documents once, for all questions to come. Stopped at any moment, it goes on when called again."""
     from cascada.cli.progress import progress
-    from cascada.store import LoadedInEachProcess, fill
+    from cascada.store import LoadedInEachProcess, fill, is_store, store_for
 
     encoder = LoadedInEachProcess(partial(encoder_of, model))
-    store = _existing(folder, encoder, form)
+    store = store_for(encoder, folder, form) if is_store(folder) else None  # a wrong one is told before the reading
     texts = texts_of(corpus, units, language=language, root=root, split=split)
-    store = store or _new(folder, encoder, form)
+    store = store_for(encoder, folder, form) if store is None else store
     try:
         with progress("encoding", total=len(texts), unit="texts") as advance:
             added = fill(store, encoder, texts, workers=workers, advance=advance)
@@ -90,23 +90,6 @@ def _candidates(corpus: list[str], root: Path | None, split: str | None) -> list
         for group in shown(read(source, root=root, split=split), f"reading {source}", unit="questions"):
             found.update(dict.fromkeys(group.texts))
     return list(found)
-
-
-def _existing(folder: Path, encoder: Encoder, form: str | None) -> Store | None:
-    from cascada.store import Store, is_store
-
-    if not is_store(folder):
-        return None
-    store = Store.open(folder, fingerprint=encoder.fingerprint, write=True)
-    if form not in (None, store.header.form):
-        raise CascadaError(f"{folder} holds {store.header.form}, not {form}: give another form a store of its own.")
-    return store
-
-
-def _new(folder: Path, encoder: Encoder, form: str | None) -> Store:
-    from cascada.store import Store
-
-    return Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width, form=form or "int8")
 
 
 def report(folder: str, documents: int, added: int, present: int, as_json: bool) -> None:

@@ -199,6 +199,7 @@ def serve(
     from cascada.serve import Settings
     from cascada.serve.keys import read_keys
 
+    ratios(drop), whole_numbers(keep, "--keep")  # told here rather than by every copy
     copies = Replicas(replicas, most or replicas, requests, cores)
     settings = Settings(deadline_ms=deadline_ms, keys=read_keys(keys), queue=queue, model=shown_name(model))
     folders = {"index": index and index.resolve(), "store": store and store.resolve()}

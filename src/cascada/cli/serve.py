@@ -99,6 +99,6 @@ def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
 
 def shown_name(model: str | None) -> str:
     """What answers carry: clients need not know where the folders are."""
-    from cascada.ranking.load import BUNDLED
+    from cascada.ranking.load import BUNDLED, names_in
 
-    return "+".join(Path(part).name for part in (model or BUNDLED).split("+"))
+    return "+".join(Path(part).name for part in names_in(model or BUNDLED))

@@ -19,7 +19,7 @@ def train(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a ranker from a recipe; the same command again goes on where it was stopped."""
+    """Train a ranker or a reader from a recipe; the same command again goes on where it was stopped."""
     for module in ("pydantic", "yaml"):
         require(module, "train", "training")
     from cascada.training.recipes import read_recipe

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from ray import serve
 
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, first_line
 
 NAME = "cascada"
 
@@ -28,7 +28,9 @@ class Replicas:
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= self.most:
-            raise CascadaError(f"There cannot be from {self.least} to {self.most} replicas: it must be 1 or more.")
+            raise CascadaError(
+                f"There cannot be from {self.least} to {self.most} replicas: name 1 or more, then as many."
+            )
         if not self.requests > 0:
             raise CascadaError(f"Requests for each replica are {self.requests}; it must be a number above 0.")
 
@@ -69,7 +71,10 @@ def running(app: serve.Application, *, host: str, port: int, everywhere: bool = 
     """Serve on every machine of the cluster that has a replica, or on the first one only; it ends with the block."""
     serve.start(proxy_location="EveryNode" if everywhere else "HeadOnly", http_options={"host": host, "port": port})
     try:
-        serve.run(app, name=NAME)
+        try:
+            serve.run(app, name=NAME)
+        except RuntimeError as error:  # Ray's, for a copy that did not start
+            raise CascadaError(f"The server did not start: {first_line(error)}") from error
         yield
     finally:
         serve.shutdown()

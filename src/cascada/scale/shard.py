@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cascada.errors import CascadaError
 from cascada.scale.files import here, is_local, names_in, place, remove
 from cascada.scale.worker import loaded
-from cascada.store import Encoder, Store, fill
+from cascada.store import Encoder, fill, store_for
 from cascada.store.files import data_file, data_numbers, newest
 
 
@@ -31,32 +30,18 @@ def fill_shard(filling: Filling, url: str, texts: Sequence[str]) -> int:
     """
     encoder = loaded(filling.load, cpus=filling.cpus)
     last = max(data_numbers(names_in(url)), default=0)
-    if last and is_local(url) and not _opened(Path(url), filling, encoder).missing(texts):
+    if last and is_local(url) and not store_for(encoder, Path(url), filling.form, write=False).missing(texts):
         return 0
     with TemporaryDirectory(prefix="cascada-shard-") as work:
         folder = Path(work)
         if last:
             with here(f"{url}/{data_file(folder, last).name}") as there:
                 place(there, str(data_file(folder, last)))
-        store = _opened(folder, filling, encoder, write=True) if last else _made(folder, filling, encoder)
-        added = fill(store, encoder, texts)
+        added = fill(store_for(encoder, folder, filling.form), encoder, texts)
         if added:
             place(newest(folder), f"{url}/{data_file(folder, last + 1).name}")
             _remove_older(url, last)
         return added
-
-
-def _opened(folder: Path, filling: Filling, encoder: Encoder, *, write: bool = False) -> Store:
-    store = Store.open(folder, fingerprint=encoder.fingerprint, write=write)
-    if filling.form not in (None, store.header.form):
-        raise CascadaError(
-            f"{folder.name} holds {store.header.form}, not {filling.form}: give another form a store of its own."
-        )
-    return store
-
-
-def _made(folder: Path, filling: Filling, encoder: Encoder) -> Store:
-    return Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width, form=filling.form or "int8")
 
 
 def _remove_older(url: str, last: int) -> None:

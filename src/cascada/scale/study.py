@@ -18,7 +18,7 @@ from cascada.training.study import Member, StudyRecipe, check_names, check_tests
 from cascada.training.tanda import TandaRecipe, steps, transfer_step
 
 
-def run_study_on_ray(study: StudyRecipe, *, cpus: float = 1, console: Console | None = None) -> dict[str, Any]:
+def run_study_on_ray(study: StudyRecipe, *, cpus: float = 1) -> dict[str, Any]:
     """Train all members, `cpus` cores for each, then measure and report as `run_study` does; what it found.
 
     The output, and everything the recipes name, must be folders that all machines share.
@@ -29,7 +29,7 @@ def run_study_on_ray(study: StudyRecipe, *, cpus: float = 1, console: Console | 
     for wave in waves(runs):
         for _ in each(partial(train_step, os.getcwd()), wave, cpus=cpus):
             pass
-    return run_study(study, console)
+    return run_study(study)
 
 
 def waves(runs: Iterable[Member]) -> Iterator[list[Recipe]]:

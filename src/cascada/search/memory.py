@@ -31,7 +31,7 @@ class MemoryRetriever:
         if self._tfidf:
             return self._by_tfidf(self._tfidf, question, count)
         scores = self._index.scores(question)
-        best = self._index.best(question, count)
+        best = self._index.best(question, count, scores)
         return [replace(self.passages[number], score=float(scores[number])) for number in best]
 
     def _by_tfidf(self, tfidf: TfIdf, question: str, count: int) -> list[Passage]:

@@ -59,7 +59,9 @@ async def _warm_up(service: Service) -> None:
     question, candidates = WARM_UP
     try:
         await service.batcher.call(lambda: service.ranker.rank(question, candidates, drop=0))
-    except Exception:  # whatever an engine may raise: the server stays up, says why, and is never ready
+    except asyncio.CancelledError:
+        raise
+    except BaseException:  # whatever an engine may raise: the server stays up, says why, and is never ready
         LOG.exception("the model does not work: warming up failed")
         return
     service.ready = True

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from cascada.errors import NotHeld
 from cascada.ranking import Ranker, Ranking
 from cascada.serve.jobs import Job, Patience
 from cascada.serve.logs import LOG
@@ -105,6 +106,6 @@ class ComputingFailed(Exception):
 
 def _fail(job: Job, error: BaseException) -> None:
     if job.waiting:
-        failed = ComputingFailed()
-        failed.__cause__ = error
+        failed = error if isinstance(error, NotHeld) else ComputingFailed()
+        failed.__cause__ = None if failed is error else error
         job.answer.set_exception(failed)

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, NotHeld
 from cascada.serve.answer import refused
 from cascada.serve.refusal import Gone, Refusal
 
@@ -21,6 +21,11 @@ async def on_refusal(request: Request, error: Exception) -> Response:
 
 async def on_mistake(request: Request, error: Exception) -> Response:
     return refused(request, Refusal("invalid", str(error)))
+
+
+async def on_elsewhere(request: Request, error: Exception) -> Response:
+    """Another server holds it: HTTP calls the request misdirected."""
+    return refused(request, Refusal("elsewhere", str(error)))
 
 
 async def on_route(request: Request, error: Exception) -> Response:
@@ -40,6 +45,7 @@ async def on_gone(request: Request, error: Exception) -> Response:
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
     Refusal: on_refusal,
     CascadaError: on_mistake,
+    NotHeld: on_elsewhere,
     HTTPException: on_route,
     Gone: on_gone,
     ClientDisconnect: on_gone,

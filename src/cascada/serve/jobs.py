@@ -51,7 +51,7 @@ class Job:
 def job_for(ranker: Ranker, asked: Asked, cut: Cut, deadline: Deadline) -> Job:
     """What was asked for, checked: one request's mistake must not reach the others in its batch."""
     answer: asyncio.Future[Ranking] = asyncio.get_running_loop().create_future()
-    return Job(asked, cut.drop, cut.keep, _plan(ranker, cut, deadline), deadline, about_tokens(*asked), answer)
+    return Job(asked, cut.drop, cut.keep, plan_for(ranker, cut, deadline), deadline, about_tokens(*asked), answer)
 
 
 def about_tokens(question: str, candidates: Sequence[Document]) -> int:
@@ -60,7 +60,8 @@ def about_tokens(question: str, candidates: Sequence[Document]) -> int:
     return letters // LETTERS_PER_TOKEN + len(candidates)
 
 
-def _plan(ranker: Ranker, cut: Cut, deadline: Deadline) -> Plan | Literal["fit"]:
+def plan_for(ranker: Ranker, cut: Cut, deadline: Deadline) -> Plan | Literal["fit"]:
+    """Who is dropped where; what is no plan is told here."""
     if cut.drop != "fit" or cut.keep is not None:
         return plan_of(cut.drop, cut.keep, len(ranker.stages), otherwise=ranker.plan)
     if deadline is NO_DEADLINE:

@@ -7,7 +7,7 @@ from typing import Literal
 
 Reason = Literal[
     "malformed", "invalid", "empty", "too_large", "unauthorized", "overloaded", "too_slow", "unsupported",
-    "not_found", "not_allowed", "failed",
+    "not_found", "not_allowed", "elsewhere", "failed",
 ]  # fmt: skip
 
 STATUS: Mapping[Reason, int] = {
@@ -19,6 +19,7 @@ STATUS: Mapping[Reason, int] = {
     "too_slow": 408,
     "too_large": 413,
     "unsupported": 415,
+    "elsewhere": 421,
     "invalid": 422,
     "overloaded": 429,
     "failed": 500,

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi import Request
 
+from cascada.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
 from cascada.ranking.inputs import checked, text_of
 from cascada.ranking.result import Document
@@ -92,6 +93,8 @@ class Service:
         return await self._awaited(request, asyncio.ensure_future(self.batcher.call(work)))
 
     def check_question(self, question: str) -> None:
+        if not question.strip():
+            raise CascadaError("The question is empty.")
         if len(question) > self.settings.max_question:
             raise _too_long("The question", len(question), self.settings.max_question)
         _check_letters(question, "The question")

@@ -31,7 +31,7 @@ class Settings:
     keys: Keys = field(default_factory=Keys)
     cors: tuple[str, ...] = ()
     """Origins whose pages may call from a browser; none by default."""
-    model: str = "bm25"
+    model: str = "cascada"
     """The name that answers carry."""
 
     def __post_init__(self) -> None:

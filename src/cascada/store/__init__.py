@@ -7,6 +7,7 @@ require("lmdb", "store", "a store of encodings")
 from cascada.store.encoder import Encoder, LoadedInEachProcess  # noqa: E402
 from cascada.store.files import is_store  # noqa: E402
 from cascada.store.fill import fill  # noqa: E402
+from cascada.store.for_encoder import store_for  # noqa: E402
 from cascada.store.forms import FORMS  # noqa: E402
 from cascada.store.shards import ShardedStore, open_store, shard_of  # noqa: E402
 from cascada.store.stats import Stats, stats  # noqa: E402
@@ -27,4 +28,5 @@ __all__ = [
     "open_store",
     "shard_of",
     "stats",
+    "store_for",
 ]

@@ -88,8 +88,10 @@ _here: list[bytes] = []
 
 
 def _start(packed: bytes, threads: int) -> None:
-    """The processes share the processor's cores; torch reads how many are its own when it is imported."""
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    """The processes share the processor's cores; torch reads how many are its own when it is imported, an exported
+    ranker when it is loaded."""
+    for name in ("OMP_NUM_THREADS", "CASCADA_THREADS"):
+        os.environ.setdefault(name, str(threads))
     _here.append(packed)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from cascada.errors import CascadaError
+from cascada.errors import CascadaError, NotHeld
 from cascada.store import entry
 from cascada.store.files import is_sharded, shard_name, shard_numbers
 from cascada.store.forms import Floats2d
@@ -97,8 +97,8 @@ class ShardedStore:
         for number in places:
             if number not in self._stores:
                 name = shard_name(number, self.shards)
-                raise CascadaError(
-                    f"{self.folder} holds no {name}, to which {_start(texts[places[number][0]])} belongs: "
+                raise NotHeld(
+                    f"{self.folder.name} holds no {name}, to which {_start(texts[places[number][0]])} belongs: "
                     "bring it here, or ask where it is held."
                 )
         return [(self._stores[number], own) for number, own in places.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,7 @@ from cascada.store.store import Store
 from cascada.store.trouble import told
 
 TRIES = 5
-_METAS = 2 * 4096
+_METAS = 2 * mmap.PAGESIZE
 """Where LMDB says which pages are in use: every change of the file changes this part."""
 
 

@@ -21,7 +21,7 @@ from cascada.text.vocabulary import UNKNOWN, Vocabulary
 from cascada.text.word_pairs import WordPairs
 from cascada.training.examples import Examples, WordExamples
 from cascada.training.exit_learner import positive_weight
-from cascada.training.material import measured_groups
+from cascada.training.material import loaded_groups
 from cascada.training.objective import Objective, weights_of
 from cascada.training.settings import CompareAggregateSettings, TrainingSettings
 from cascada.training.teacher import mixed
@@ -57,7 +57,7 @@ class CompareAggregateLearner:
         measured: Sequence[Group],
     ) -> CompareAggregateLearner:
         """A new network to be trained on the groups, which knows the words of both."""
-        others = [group for data in settings.vocabulary for group in measured_groups(data, "model.vocabulary")]
+        others = [group for data in settings.vocabulary for group in loaded_groups(data)]
         vocabulary = Vocabulary.of(_texts([*groups, *measured, *others]))
         model, rates = build(settings, vocabulary)
         words = WordPairs(vocabulary, max_words=settings.max_words)

@@ -89,13 +89,9 @@ def leave_documents(model: DecoupledRanker) -> None:
 
 def filled(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) -> Store:
     """The store with all of the texts in it, made if it is not there."""
-    from cascada.store import Store, fill, is_store
+    from cascada.store import fill, store_for
 
-    path = Path(folder)
-    if is_store(path):
-        store = Store.open(path, fingerprint=encoder.fingerprint, write=True)
-    else:
-        store = Store.create(path, fingerprint=encoder.fingerprint, width=encoder.width, form="int8")
+    store = store_for(encoder, Path(folder))
     if first_process():
         fill(store, encoder, texts)
     elif missing := store.missing(texts):

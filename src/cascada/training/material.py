@@ -29,12 +29,15 @@ def measured_groups(settings: DataSettings, which: str) -> list[Group]:
     """What is measured, as it is, with ids; `which` names it in a mistake."""
     if settings.grades is not None or settings.noise or settings.also:
         raise CascadaError(f"{which}: grades, noise and also are for training data; a set is measured as it is.")
-    groups = load(
-        settings.source, root=settings.root, split=settings.split, mode=settings.mode, first=settings.questions
-    )
+    groups = loaded_groups(settings)
     if not any(any(group.labels) for group in groups):
         raise CascadaError(f"{which}: {settings.source} has no correct candidate: there is no MAP to watch.")
     return [group for group in groups if group.candidates]
+
+
+def loaded_groups(settings: DataSettings) -> list[Group]:
+    """What the settings name, with ids."""
+    return load(settings.source, root=settings.root, split=settings.split, mode=settings.mode, first=settings.questions)
 
 
 def _of_grades(groups: Iterable[Group], grades: tuple[int, ...]) -> Iterator[Group]:

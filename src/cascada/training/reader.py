@@ -79,15 +79,15 @@ class ReaderTrainer(LearnerTrainer):
     def _measure(self, groups: list[Any]) -> dict[str, float]:
         """Read, each process its share, and measure."""
         self.model.eval()
-        answers = read_all(self.learner.reader(), groups[self.args.process_index :: self.args.world_size])
+        own = groups[self.args.process_index :: self.args.world_size]
+        answers = read_all(self.learner.reader(), own, always=all(one.answers for one in groups))
         if self.args.world_size > 1:
             answers = {name: answer for part in gather_object([answers]) for name, answer in part.items()}
         return answer_scores(answers, {one.id: [answer.text for answer in one.answers] for one in groups})
 
 
-def read_all(reader: Reader, asked: list[Asked]) -> dict[str, str]:
-    """Question id → the best answer of its own text; where some questions have none, only if it is likely."""
-    always = all(one.answers for one in asked)
+def read_all(reader: Reader, asked: list[Asked], *, always: bool) -> dict[str, str]:
+    """Question id → the best answer of its own text; if not `always`, only if it is likely."""
     found: dict[str, str] = {}
     for start in range(0, len(asked), AT_ONCE):
         some = asked[start : start + AT_ONCE]

@@ -43,7 +43,7 @@ def read_recipe(path: Path, changes: dict[str, str] | None = None) -> AnyRecipe:
 def validated(content: dict[str, Any], where: str) -> AnyRecipe:
     """The recipe that a mapping describes; a mistake is one sentence that begins with `where`."""
     kind = content.get("kind", "train")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise CascadaError(f"{where}: kind is {kind!r}; there are {', '.join(KINDS)}.")
     try:
         return KINDS[kind].model_validate(content)

@@ -109,7 +109,7 @@ def finish(trainer: LearnerTrainer, recipe: Recipe | ReaderRecipe, folder: Path)
         trainer.learner.save(folder, card)
     except (OSError, SafetensorError) as error:
         raise CascadaError(
-            f"The trained ranker could not be written into {recipe.output} ({error}); "
+            f"The trained model could not be written into {recipe.output} ({error}); "
             "its checkpoints are kept, and the same command goes on from them."
         ) from error
     remove_checkpoints(folder)

@@ -259,7 +259,7 @@ class TrainingSettings(Settings):
     """Wrong candidates per question, drawn anew each epoch; all of them if not given."""
     evaluations_per_epoch: Count = 1
     patience: Count | None = None
-    """Stop after so many evaluations without a better dev MAP."""
+    """Stop after so many evaluations without a better dev MAP, or a reader's F1."""
     checkpoint_every: Count | None = None
     """Updates between checkpoints, beside the one at each evaluation."""
     exits: ExitTraining = ExitTraining()

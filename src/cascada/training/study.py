@@ -16,11 +16,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.console import Console
 
-from cascada.data import Group, Run, load, qrels, read_run, write_run
+from cascada.data import Group, Run, qrels, read_run, write_run
 from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
 from cascada.ranking.folder import SHAPE_FILE, read_shape
-from cascada.training.settings import DataSettings, Settings, Text
+from cascada.training.material import loaded_groups
+from cascada.training.settings import CompareAggregateSettings, DataSettings, Recipe, Settings, Text
 
 MEASURES = ("MAP", "MRR", "P@1")
 
@@ -68,6 +69,7 @@ class Member:
 def members(study: StudyRecipe) -> Iterator[Member]:
     """All runs, seed by seed, so that a study stopped early has whole rows."""
     from cascada.training.recipes import put, validated
+    from cascada.training.tanda import TandaRecipe
 
     for seed in study.seeds:
         for variant, changes in study.variants.items():
@@ -75,9 +77,12 @@ def members(study: StudyRecipe) -> Iterator[Member]:
             content["output"] = str(Path(study.output) / f"{slug(variant)}-seed{seed}")
             for key, value in changes.items():
                 put(content, key, copy.deepcopy(value))
+            where = f"{study.output}, variant {variant}"
+            if not isinstance(validated(content, where), (Recipe, TandaRecipe)):
+                raise CascadaError(f"{where}: kind is {content['kind']}; a study has trainings of rankers.")
             for key, value in _seed_keys(content, seed).items():
                 put(content, key, value)
-            yield Member(variant, seed, validated(content, f"{study.output}, variant {variant}"))
+            yield Member(variant, seed, validated(content, where))
 
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
@@ -87,10 +92,7 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
     check_names(study)
     runs = list(members(study))  # a mistake in any of them is told before the first one trains
     check_tests(study, runs)
-    tests = {
-        name: load(data.source, root=data.root, split=data.split, mode=data.mode, first=data.questions)
-        for name, data in study.test.items()
-    }
+    tests = {name: loaded_groups(data) for name, data in study.test.items()}
     found: dict[tuple[str, str], list[Evaluation]] = {}
     histories: dict[tuple[str, str | None], list[Path]] = {}
     seen: set[tuple[str, Path]] = set()
@@ -125,7 +127,11 @@ def check_names(study: StudyRecipe) -> None:
 
 
 def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
-    """What a model was adapted to is what it is measured on."""
+    """What a model was adapted to is what it is measured on, and what is read at a level has levels to read."""
+    read = {reading.of for reading in study.readings.values()}
+    for member in runs:
+        if member.variant in read and not isinstance(getattr(member.recipe, "model", None), CompareAggregateSettings):
+            raise CascadaError(f"readings: {member.variant} is no compare-aggregate network, which alone has levels.")
     for member in runs:
         for name in member.recipe.targets if getattr(member.recipe, "method", "transfer") != "transfer" else ():
             if name not in study.test:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cascada.objectives import distill
 from cascada.ranking.engines.sigmoid import sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Bools, Floats
+from cascada.ranking.tuning.scores_file import data_mark, model_mark
 from cascada.training.settings import TeacherSettings
 
 SCORES_FILE = "teacher.npz"
@@ -27,7 +29,7 @@ def taught_scores(
     settings: TeacherSettings,
     groups: Sequence[Group],
     folder: Path,
-    advance: Callable[[int], None] = lambda pairs: None,
+    advance: Callable[[int], object] = lambda pairs: None,
     *,
     used: Bools | None = None,
 ) -> Floats:
@@ -36,7 +38,8 @@ def taught_scores(
     Pairs that are not `used` (pairs,) have the score 0, and cost nothing.
     """
     used = np.ones(sum(len(group.candidates) for group in groups), bool) if used is None else used
-    about = json.dumps({"model": settings.model, "pairs": hashlib.sha256(used.tobytes()).hexdigest()})
+    pairs = hashlib.sha256(used.tobytes()).hexdigest()
+    about = json.dumps({"model": model_mark(settings.model), "data": data_mark(groups), "pairs": pairs})
     path = folder / SCORES_FILE
     if path.exists():
         kept = np.load(path)
@@ -44,7 +47,7 @@ def taught_scores(
             return kept["scores"]  # type: ignore[no-any-return]
     scores = np.zeros(len(used), np.float32)
     scores[used] = np.concatenate(_scored(Ranker.load(settings.model), _asked(groups, used), advance))
-    half = path.with_name(f".half-{SCORES_FILE}")
+    half = path.with_name(f".{SCORES_FILE}.{os.getpid()}.part")  # each process of several makes its own
     with open(half, "wb") as file:
         np.savez(file, scores=scores, about=np.array(about))
     half.replace(path)
@@ -69,7 +72,7 @@ def _asked(groups: Sequence[Group], used: Bools) -> Iterator[tuple[str, list[str
             yield group.question, texts
 
 
-def _scored(ranker: Ranker, asked: Iterable[tuple[str, list[str]]], advance: Callable[[int], None]) -> list[Floats]:
+def _scored(ranker: Ranker, asked: Iterable[tuple[str, list[str]]], advance: Callable[[int], object]) -> list[Floats]:
     found = []
     for ranking in ranker.rank_many(asked, drop=0):
         scores = np.empty(len(ranking), np.float32)

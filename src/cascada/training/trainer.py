@@ -1,4 +1,4 @@
-"""The field's trainer, taught three things: batches by token budget, dev MAP, and checkpoints that survive a kill."""
+"""The field's trainer, taught three things: batches by token budget, our measures, checkpoints that survive a kill."""
 
 from __future__ import annotations
 

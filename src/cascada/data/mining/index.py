@@ -53,9 +53,12 @@ class BM25Index:
                 total[self.texts[postings]] += self.weights[postings]
         return total
 
-    def best(self, question: str, limit: int) -> Numbers:
-        """The texts that share a word with the question, best first, the earlier one of equals; at most `limit`."""
-        scores = self.scores(question)
+    def best(self, question: str, limit: int, scores: Floats | None = None) -> Numbers:
+        """The texts that share a word with the question, best first, the earlier one of equals; at most `limit`.
+
+        `scores` are the question's, if they are known already.
+        """
+        scores = self.scores(question) if scores is None else scores
         found = np.flatnonzero(scores)
         if 0 < limit < len(found):
             lowest = np.partition(scores[found], -limit)[-limit]

@@ -14,6 +14,7 @@ REFUSALS = {
     408: "The body did not arrive in time",
     413: "Larger than a limit of this server",
     415: "Not application/json",
+    421: "Another server holds the encodings of these documents",
     422: "Of the wrong type, or out of range",
     429: "Busy; Retry-After says in how many seconds to try again",
 }
@@ -30,7 +31,7 @@ def described(
     refusals = {code: _with(why, refusal) for code, why in {**REFUSALS, **more}.items()}
     return {
         "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": body}}},
-        "responses": {200: _with("The ranking", answer)} | refusals,
+        "responses": {200: _with("What was asked for", answer)} | refusals,
     }
 
 

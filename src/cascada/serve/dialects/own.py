@@ -7,11 +7,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from cascada.errors import CascadaError, NotHeld
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 from cascada.serve.answer import answer
+from cascada.serve.batcher import ComputingFailed
 from cascada.serve.bodies import Cut, Document, Top
 from cascada.serve.body import body_as
 from cascada.serve.dialects.describe import described
+from cascada.serve.jobs import plan_for
 from cascada.serve.refusal import Refusal
 from cascada.serve.service import Answered, Asks, Service
 
@@ -30,7 +33,8 @@ ANSWER = {
     ],
     "complete": True,
 }
-ANSWERS = {"answers": [{"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36}]}
+FOUND = {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98}
+ANSWERS = {"answers": [FOUND]}
 REFUSED = {"error": {"type": "empty", "message": "There are no documents to rank."}}
 
 
@@ -69,7 +73,9 @@ def routes(service: Service, router: APIRouter) -> None:
         if service.asker is None:
             raise Refusal("not_found", "This server has no index to ask; it was started without one.")
         service.check_question(asked.question)
-        found = await service.call(request, _asking(service.asker, asked, service.deadline(asked)))
+        deadline = service.deadline(asked)
+        plan_for(service.ranker, asked, deadline)  # a mistake of the asker's; what goes wrong later is the server's
+        found = await service.call(request, _asking(service.asker, asked, deadline))
         return answer(found.to_dict())
 
 
@@ -79,6 +85,11 @@ def _asking(asker: Asks, asked: Ask, deadline: Deadline) -> Callable[[], Answere
     def work() -> Answered:
         left = None if deadline is NO_DEADLINE else max(deadline.left * 1000, 0.001)
         asks = asked.model_dump(include={"top", "paragraphs", "drop", "keep"})
-        return asker.ask(asked.question, **asks, deadline_ms=left)
+        try:
+            return asker.ask(asked.question, **asks, deadline_ms=left)
+        except NotHeld:
+            raise
+        except CascadaError as error:
+            raise ComputingFailed from error
 
     return work

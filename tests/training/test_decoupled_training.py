@@ -16,9 +16,10 @@ from cascada.ranking import Ranker
 from cascada.ranking.folder import read_shape
 from cascada.store import Store
 from cascada.training.decoupled import SideExamples, shape_of
+from cascada.training.model_settings import DecoupledSettings
 from cascada.training.recipes import validated
 from cascada.training.run import train
-from cascada.training.settings import DecoupledSettings, Recipe, TeacherSettings
+from cascada.training.settings import Recipe, TeacherSettings
 from cascada.training.teacher import mixed, taught_scores
 
 CASCADE = {"kind": "decoupled", "join": 1, "exits": [1, 2, 3], "max_length": 24, "question_length": 8}

@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from cascada.errors import CascadaError
 from cascada.export.compare_aggregate import CompareAggregateExport
 from cascada.export.decoupled import DecoupledExport
 from cascada.export.graph import stage_graph
@@ -22,7 +21,7 @@ from cascada.models.checkpoint import load
 from cascada.models.staged import StagedRanker
 from cascada.ranking.engines.pytorch import ranker_of
 from cascada.ranking.exported import MANIFEST_FILE, WEIGHTS_FILE, Exported, manifest_of, stage_file
-from cascada.ranking.folder import COMPARE_AGGREGATE, DECOUPLED, FORMAT, SHAPE_FILE, read_shape
+from cascada.ranking.folder import COMPARE_AGGREGATE, DECOUPLED, FORMAT, SHAPE_FILE, read_shape, refuse_a_ranker
 from cascada.ranking.plan_file import PLAN_FILE
 from cascada.text.pairs import PairTokenizer
 
@@ -31,8 +30,7 @@ Precision = Literal["int8", "fp32"]
 
 def export(folder: Path, out: Path, precision: Precision = "int8") -> None:
     """Write the ranker in `folder` for the ONNX engine into `out`; until its last file is there, it is no ranker."""
-    if (out / SHAPE_FILE).exists():
-        raise CascadaError(f"{out} is a ranker already; name another folder.")
+    refuse_a_ranker(out)
     ranker = exportable(folder, precision)
     products: Products = Int8() if precision == "int8" else Float32()
     out.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from cascada.metrics.calibration import Line, fit_line
 from cascada.models.checkpoint import load, save
 from cascada.models.staged import StagedRanker
 from cascada.ranking import Ranker
-from cascada.ranking.folder import SHAPE_FILE
+from cascada.ranking.folder import own_card, refuse_a_ranker
 from cascada.ranking.plan_file import PLAN_FILE
 
 
@@ -30,14 +30,12 @@ def calibrate(
     changes, and a plan that was tuned before stays with the ranker.
     """
     model = load(folder)  # what is no transformer ranker is told before the work
-    if (out / SHAPE_FILE).exists():
-        raise CascadaError(f"{out} is a ranker already; name another folder.")
+    refuse_a_ranker(out)
     scores, labels = _scored(Ranker.load(folder), groups, advance)
     lines = {exit: _line(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
     for exit, line in lines.items():
         _move(model, exit, line)
-    own = folder / "README.md"
-    card = own.read_text(encoding="utf-8") if own.exists() else "# A Cascada ranker\n"
+    card = own_card(folder) or "# A Cascada ranker\n"
     if (folder / PLAN_FILE).exists():
         out.mkdir(parents=True, exist_ok=True)
         shutil.copy(folder / PLAN_FILE, out)

@@ -24,7 +24,7 @@ from cascada.models.encoder import load_encoder, new_encoder
 from cascada.models.folder import TOKENIZER_FILES, copy_tokenizer, read_weights, saving, write_weights
 from cascada.models.staged import Shape, StagedRanker
 from cascada.ranking.exits import default_exits
-from cascada.ranking.folder import SHAPE_FILE, read_shape
+from cascada.ranking.folder import SHAPE_FILE, own_card, read_shape, refuse_a_ranker
 
 
 def save(model: StagedRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
@@ -99,15 +99,13 @@ def cut(folder: Path, exits: Sequence[int], output: Path) -> None:
     if unknown:
         there = ", ".join(map(str, before.shape.exits))
         raise CascadaError(f"{folder} has no exit at layer {unknown[0]}; it has {there}.")
-    if (output / SHAPE_FILE).exists():
-        raise CascadaError(f"{output} is a ranker already; name another folder.")
+    refuse_a_ranker(output)
     shape = dataclasses.replace(before.shape, exits=tuple(sorted(exits)))
     model = StagedRanker(new_encoder(folder, layers=shape.exits[-1]), shape)
     take_over(before, model)
     kept = ", ".join(map(str, shape.exits))
     card = f"# A Cascada ranker\n\nExits {kept} of {folder.name}, without further training; its card follows.\n\n"
-    own = folder / "README.md"
-    save(model, output, tokenizer=folder, card=card + (own.read_text(encoding="utf-8") if own.exists() else ""))
+    save(model, output, tokenizer=folder, card=card + own_card(folder))
 
 
 def tokenizer_folder(encoder: str) -> Path:

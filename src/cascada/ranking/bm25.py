@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from cascada.ranking.executor import rows_of
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
+from cascada.text.bm25 import rarity, weight
 from cascada.text.words import words
 
 
@@ -41,9 +41,8 @@ class Background:
         return max(self.words / max(self.texts, 1), 1.0)
 
     def rarity(self, word: str) -> float:
-        """How much a word says: log(1 + (N − n + ½) / (n + ½)) if n of N texts have it."""
-        having = self.having.get(word, 0)
-        return log(1 + (self.texts - having + 0.5) / (having + 0.5))
+        """How much a word says."""
+        return rarity(self.texts, self.having.get(word, 0))
 
 
 class BM25Stage:
@@ -52,10 +51,8 @@ class BM25Stage:
     exit = 0
     layers = 0
 
-    def __init__(self, background: Background | None = None, *, k1: float = 1.2, b: float = 0.75) -> None:
+    def __init__(self, background: Background | None = None) -> None:
         self.background = background
-        self.k1 = k1
-        self.b = b
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
         scores = np.zeros(len(pairs), np.float32)
@@ -74,11 +71,10 @@ class BM25Stage:
         documents = [Counter(words(text)) for text in texts]
         background = self.background or Background.of(documents)
         lengths = np.array([document.total() for document in documents], np.float64)
-        norm = self.k1 * (1 - self.b + self.b * lengths / background.average_length)
         scores = np.zeros(len(texts))
         for word in dict.fromkeys(words(question)):
             count = np.array([document[word] for document in documents], np.float64)  # (candidates,)
-            scores += background.rarity(word) * count * (self.k1 + 1) / (count + norm)
+            scores += background.rarity(word) * weight(count, lengths, background.average_length)
         return scores.astype(np.float32)
 
 

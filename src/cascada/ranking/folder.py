@@ -33,3 +33,15 @@ def read_shape(folder: Path) -> dict[str, Any]:
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}.")
     return dict(shape)
+
+
+def refuse_a_ranker(folder: Path) -> None:
+    """A folder that something is written to must not hold a ranker."""
+    if (folder / SHAPE_FILE).exists():
+        raise CascadaError(f"{folder} is a ranker already; name another folder.")
+
+
+def own_card(folder: Path) -> str:
+    """The ranker's card; nothing if it has none."""
+    path = folder / "README.md"
+    return path.read_text(encoding="utf-8") if path.exists() else ""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from cascada.text.pairs import EncodedPairs, Ints, joined
+from cascada.text.sides import padded_sides
 from cascada.text.vocabulary import PAD, Vocabulary
 
 
@@ -31,13 +30,5 @@ class WordPairs:
 
 def sides(encoded: EncodedPairs, rows: Sequence[int] | Ints) -> tuple[Ints, Ints]:
     """Ids of the questions, (rows, longest question), and of the sentences, (rows, longest sentence), padded."""
-    ids, mask, types = encoded.padded(rows, PAD)
-    asked = (mask & (types == 0)).sum(1)
-    return _cut(ids, np.zeros_like(asked), asked), _cut(ids, asked, mask.sum(1) - asked)
-
-
-def _cut(ids: Ints, starts: Ints, lengths: Ints) -> Ints:
-    """Of each row the `lengths` ids from `starts` on, padded to the longest."""
-    position = np.arange(lengths.max(initial=0))
-    places = np.minimum(starts[:, None] + position, max(ids.shape[1] - 1, 0))
-    return np.where(position < lengths[:, None], np.take_along_axis(ids, places, 1), PAD)
+    (questions, _), (sentences, _) = padded_sides(encoded, rows, PAD)
+    return questions, sentences

@@ -6,7 +6,8 @@ import yaml
 
 import cascada
 from cascada.training.examples import Examples
-from cascada.training.settings import DecoupledSettings, ModelSettings, Recipe
+from cascada.training.model_settings import DecoupledSettings, ModelSettings
+from cascada.training.settings import Recipe
 
 
 def model_card(recipe: Recipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:

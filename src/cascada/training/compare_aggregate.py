@@ -22,8 +22,9 @@ from cascada.text.word_pairs import WordPairs
 from cascada.training.examples import Examples, WordExamples
 from cascada.training.exit_learner import positive_weight
 from cascada.training.material import loaded_groups
+from cascada.training.model_settings import CompareAggregateSettings
 from cascada.training.objective import Objective, weights_of
-from cascada.training.settings import CompareAggregateSettings, TrainingSettings
+from cascada.training.settings import TrainingSettings
 from cascada.training.teacher import mixed
 
 

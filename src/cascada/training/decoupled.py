@@ -22,7 +22,8 @@ from cascada.text.sides import SideTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.claim import first_process
 from cascada.training.exit_learner import ExitLearner
-from cascada.training.settings import DecoupledSettings, TrainingSettings
+from cascada.training.model_settings import DecoupledSettings
+from cascada.training.settings import TrainingSettings
 from cascada.training.side_examples import SideExamples
 
 if TYPE_CHECKING:

@@ -46,7 +46,6 @@ def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dic
 
 def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     """Training loss and the dev measure over the epochs, the best one marked."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -54,7 +53,6 @@ def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     best = best_of(dev)
     name = watched(best)
     figure = Figure(figsize=(7, 4), layout="constrained")
-    FigureCanvasAgg(figure)
     loss = figure.add_subplot(xlabel="epoch")
     loss.set_ylabel("training loss", color="0.45")
     loss.plot([row["epoch"] for row in train], [row["loss"] for row in train], color="0.65")

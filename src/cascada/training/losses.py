@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 def draw_losses(wanted: Mapping[str, Sequence[str]], histories: Mapping[str, Sequence[Path]], path: Path) -> None:
     """For each level one panel with a line per variant: its training loss at that level, epoch by epoch."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4 * len(wanted)), layout="constrained")
-    FigureCanvasAgg(figure)
     for panel, (level, variants) in enumerate(wanted.items(), 1):
         axes = figure.add_subplot(len(wanted), 1, panel, xlabel="epoch", ylabel=f"training loss, {level} level")
         for variant in variants:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from cascada.data import Group, flip_labels, load, read
 from cascada.errors import CascadaError
-from cascada.training.settings import DataSettings
+from cascada.training.base_settings import DataSettings
 
 
 def training_groups(settings: DataSettings) -> list[Group]:

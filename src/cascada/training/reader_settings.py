@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cascada.training.settings import Count, Settings, Share, Text, TrainingSettings
+from cascada.training.base_settings import Count, Settings, Share, Text
+from cascada.training.settings import TrainingSettings
 
 
 class ReaderModelSettings(Settings):

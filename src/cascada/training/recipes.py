@@ -11,8 +11,9 @@ import yaml
 from pydantic import ValidationError
 
 from cascada.errors import CascadaError
+from cascada.training.model_settings import MODELS
 from cascada.training.reader_settings import ReaderRecipe
-from cascada.training.settings import MODELS, Recipe
+from cascada.training.settings import Recipe
 from cascada.training.study import StudyRecipe
 from cascada.training.tanda import TandaRecipe
 

@@ -108,11 +108,9 @@ def _curves(paths: Sequence[Path]) -> list[list[tuple[float, float]]]:
 
 def draw(curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]], path: Path) -> None:
     """MAP of the watched set over the epochs: the mean over seeds as a line, each seed as a dot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot(xlabel="epoch", ylabel="MAP")
     for index, (variant, runs) in enumerate(curves.items()):
         if not runs:

@@ -25,10 +25,11 @@ from cascada.training.history import History, history_of
 from cascada.training.learner import RankerLearner
 from cascada.training.marks import Marks
 from cascada.training.material import measured_groups, training_groups
+from cascada.training.model_settings import DecoupledSettings, ModelSettings
 from cascada.training.progress import ProgressBar
 from cascada.training.reader import reader_card, reader_trainer
 from cascada.training.reader_settings import ReaderRecipe
-from cascada.training.settings import DecoupledSettings, ModelSettings, Recipe
+from cascada.training.settings import Recipe
 from cascada.training.teacher import taught_scores
 from cascada.training.trainer import LearnerTrainer, RankerTrainer
 from cascada.training.transformer import TransformerLearner

@@ -20,8 +20,10 @@ from cascada.data import Group, Run, qrels, read_run, write_run
 from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
 from cascada.ranking.folder import SHAPE_FILE, read_shape
+from cascada.training.base_settings import DataSettings, Settings, Text
 from cascada.training.material import loaded_groups
-from cascada.training.settings import CompareAggregateSettings, DataSettings, Recipe, Settings, Text
+from cascada.training.model_settings import CompareAggregateSettings
+from cascada.training.settings import Recipe
 
 MEASURES = ("MAP", "MRR", "P@1")
 

@@ -20,7 +20,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 from rich.console import Console
 
-from cascada.training.settings import DataSettings, ModelSettings, Recipe, Settings, Text, TrainingSettings
+from cascada.training.base_settings import DataSettings, Settings, Text
+from cascada.training.model_settings import ModelSettings
+from cascada.training.settings import Recipe, TrainingSettings
 
 Method = Literal["tanda", "target", "transfer", "union"]
 

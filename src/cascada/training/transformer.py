@@ -17,8 +17,9 @@ from cascada.ranking.ranker import Ranker
 from cascada.text.pairs import PairTokenizer
 from cascada.training.examples import Examples
 from cascada.training.exit_learner import ExitLearner
+from cascada.training.model_settings import ModelSettings
 from cascada.training.objective import weights_of
-from cascada.training.settings import ModelSettings, TrainingSettings
+from cascada.training.settings import TrainingSettings
 
 
 class TransformerLearner(ExitLearner):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cascada.text.bm25 import rarity, weight
 from cascada.text.words import words
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ class BM25Index:
     for up to some hundred thousand sentences.
     """
 
-    def __init__(self, texts: Iterable[str], *, k1: float = 1.2, b: float = 0.75) -> None:
+    def __init__(self, texts: Iterable[str]) -> None:
         self.vocabulary: dict[str, int] = {}
         word, text, count = array("q"), array("q"), array("d")
         lengths = array("d")
@@ -33,15 +33,15 @@ class BM25Index:
             text.extend(number for _ in found)
             count.extend(found.values())
             lengths.append(found.total())
-        self._build(np.array(word), np.array(text), np.array(count), np.array(lengths), k1, b)
+        self._build(np.array(word), np.array(text), np.array(count), np.array(lengths))
 
     def __len__(self) -> int:
         return self.size
 
     def rarity(self, word: str) -> float:
-        """How much a word says: log(1 + (N − n + ½) / (n + ½)) if n of N texts have it."""
+        """How much a word says."""
         number = self.vocabulary.get(word)
-        return self._rarity(0 if number is None else int(self.first[number + 1] - self.first[number]))
+        return rarity(self.size, 0 if number is None else int(self.first[number + 1] - self.first[number]))
 
     def scores(self, question: str) -> Floats:
         """(texts,)"""
@@ -65,16 +65,12 @@ class BM25Index:
             found = found[scores[found] >= lowest]
         return found[np.argsort(-scores[found], kind="stable")][:limit]
 
-    def _build(self, word: Numbers, text: Numbers, count: Floats, lengths: Floats, k1: float, b: float) -> None:
+    def _build(self, word: Numbers, text: Numbers, count: Floats, lengths: Floats) -> None:
         self.size = len(lengths)
         having = np.bincount(word.astype(np.int64), minlength=len(self.vocabulary))
         self.first = np.concatenate(([0], having.cumsum()))  # postings of word w: first[w] to first[w + 1]
         order = np.argsort(word, kind="stable")
         self.texts = text[order].astype(np.int64)
         average = max(lengths.sum() / max(self.size, 1), 1.0)
-        norm = k1 * (1 - b + b * lengths / average)
-        rarity = np.repeat([self._rarity(int(number)) for number in having], having)
-        self.weights = rarity * count[order] * (k1 + 1) / (count[order] + norm[self.texts])
-
-    def _rarity(self, having: int) -> float:
-        return log(1 + (self.size - having + 0.5) / (having + 0.5))
+        rare = np.repeat([rarity(self.size, int(number)) for number in having], having)
+        self.weights = rare * weight(count[order], lengths[self.texts], average)

@@ -9,7 +9,7 @@ from cascada.errors import CascadaError
 from cascada.models.compare_aggregate.network import CompareAggregate
 from cascada.models.compare_aggregate.shape import CompareAggregateShape
 from cascada.models.folder import read_weights, saving, write_weights
-from cascada.ranking.folder import COMPARE_AGGREGATE, SHAPE_FILE, read_shape
+from cascada.ranking.folder import COMPARE_AGGREGATE, SHAPE_FILE, own_card, read_shape, refuse_a_ranker
 from cascada.text.vocabulary import WORDS_FILE, Vocabulary
 
 
@@ -37,11 +37,8 @@ def load(folder: Path) -> tuple[CompareAggregate, Vocabulary]:
 
 def at_level(folder: Path, level: str, output: Path) -> None:
     """Write a trained ranker with another of its levels as the one that ranks: the readings of one MTL model."""
-    if (output / SHAPE_FILE).exists():
-        raise CascadaError(f"{output} is a ranker already; name another folder.")
+    refuse_a_ranker(output)
     model, vocabulary = load(folder)
     model.shape = dataclasses.replace(model.shape, main=level)
-    own = folder / "README.md"
-    card = own.read_text(encoding="utf-8") if own.exists() else ""
     note = f"# A Cascada ranker\n\nThe {level} level of {folder.name}; its card follows.\n\n"
-    save(model, vocabulary, output, card=note + card)
+    save(model, vocabulary, output, card=note + own_card(folder))

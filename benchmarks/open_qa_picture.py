@@ -1,0 +1,58 @@
+"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+FIRST_STAGE = "first stage"
+
+
+def draw(found: list[dict[str, Any]], path: Path) -> None:
+    """Left: P@N over N. Right: quality and speed-up over K where models are named so, else one against the other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    colours = {model: f"C{place}" for place, model in enumerate(dict.fromkeys(row["model"] for row in found))}
+    for row in found:
+        if row["drop"]:
+            continue
+        style = "--" if row["reranker"] == FIRST_STAGE else "o-"
+        shares = [100 * row["P@N"][cut] for cut in CURVE]
+        left.plot(CURVE, shares, style, ms=3, color=colours[row["model"]], label=row["reranker"])
+    left.set(xlabel="documents kept, N", ylabel="P@N (%)", xscale="log")
+    left.set_xticks(CURVE, [str(cut) for cut in CURVE])
+    left.minorticks_off()
+    left.legend(frameon=False, fontsize="small")
+    quality = "EM" if "EM" in found[0] else "MAP"
+    layers = {int(match[1]): row for row in found if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))}
+    if len(layers) > 1:
+        draw_layers(right, layers, quality)
+    else:
+        draw_speeds(right, found, quality, colours)
+    figure.savefig(path, dpi=120)
+
+
+def draw_layers(axes: Any, layers: dict[int, dict[str, Any]], quality: str) -> None:
+    axes.plot(list(layers), [100 * row[quality] for row in layers.values()], "o-", color="C0")
+    axes.set(xlabel="interaction layers, K")
+    axes.set_xticks(list(layers))
+    axes.set_ylabel(f"{quality} (%)", color="C0")
+    speed = axes.twinx()
+    speed.plot(list(layers), [row["speed-up"] for row in layers.values()], "s--", color="C1")
+    speed.set_ylabel("speed-up", color="C1")
+
+
+def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: dict[str, str]) -> None:
+    """A line for a model at several drops."""
+    for model, colour in colours.items():
+        timed = [row for row in found if row["model"] == model and row["speed-up"]]
+        timed.sort(key=lambda row: row["speed-up"])
+        axes.plot([row["speed-up"] for row in timed], [100 * row[quality] for row in timed], "o-", ms=4, color=colour)
+        for row in timed:
+            where = (row["speed-up"], 100 * row[quality])
+            axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", fontsize="small", color=colour)
+    axes.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")

@@ -16,7 +16,7 @@ from cascada.errors import CascadaError, DataError
 from cascada.scale.corpus import Corpus
 from cascada.scale.files import absolute, names_in
 from cascada.scale.shard import Filling, fill_shard
-from cascada.scale.tasks import RETRIES, told
+from cascada.scale.tasks import told
 from cascada.store import shard_of
 from cascada.store.files import data_numbers, shard_name, shard_numbers
 
@@ -52,22 +52,17 @@ def encode(
     """
     out = absolute(out)
     check_shards(out, shards)
-    # Tasks alone, which Ray repeats when a worker dies; the other strategies keep rows in actors, which it cannot.
+    # Tasks alone, which Ray repeats when a worker dies, three times; other strategies have actors, which it does not.
     context = ray.data.DataContext.get_current()
     context.shuffle_strategy = ShuffleStrategy.SORT_SHUFFLE_PULL_BASED
     context.raise_original_map_exception = True
     context.enable_progress_bars = context.print_on_execution_start = False
     sources = [{"source": source} for source in corpus.sources(named)]
     rows = ray.data.from_items(sources, override_num_blocks=len(sources))
-    rows = rows.map_batches(partial(_rows, corpus, shards), batch_size=1, max_retries=RETRIES)
+    rows = rows.map_batches(partial(_rows, corpus, shards), batch_size=1)
     rows = rows.sort("shard", boundaries=list(range(shards)))  # a block of complaints, then one for each shard
-    done = rows.map_batches(
-        partial(_fill, filling, out, shards),
-        batch_size=None,
-        batch_format="pyarrow",
-        num_cpus=filling.cpus,
-        max_retries=RETRIES,
-    )
+    fill = partial(_fill, filling, out, shards)
+    done = rows.map_batches(fill, batch_size=None, batch_format="pyarrow", num_cpus=filling.cpus)
     return _counted(done, advance or (lambda _: None))
 
 

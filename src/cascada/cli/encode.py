@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson, Root, Split
-from cascada.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.store import Encoder
@@ -66,19 +65,13 @@ def texts_of(
 ) -> list[str]:
     """What is in a corpus, each text once."""
     from cascada.cli.index import complain, watched
-    from cascada.search.candidates import candidates
     from cascada.search.reading import read_passages
+    from cascada.search.units import CANDIDATES, check_units, texts_in
 
-    if units == "candidates":
+    check_units(units, data_set=bool(root or split))
+    if units == CANDIDATES:
         return _candidates(corpus, root, split)
-    if units not in ("sentences", "paragraphs"):
-        raise CascadaError(f"--units takes sentences, paragraphs or candidates, not {units!r}.")
-    if root or split:
-        raise CascadaError("--root and --split belong to a data set: add --units candidates.")
-    passages = read_passages(corpus, report=complain, watch=watched)
-    if units == "paragraphs":
-        return list(dict.fromkeys(passage.text for passage in passages))
-    return [one.text for one in candidates("", passages, language=language)]
+    return texts_in(read_passages(corpus, report=complain, watch=watched), units, language)
 
 
 def _candidates(corpus: list[str], root: Path | None, split: str | None) -> list[str]:

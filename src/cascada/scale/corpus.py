@@ -8,14 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cascada.data import read
-from cascada.errors import CascadaError
-from cascada.scale.files import absolute, files_of, here, located
-from cascada.search.candidates import candidates
+from cascada.scale.files import absolute, exists, files_of, here
 from cascada.search.files import find_files
 from cascada.search.formats import READERS
 from cascada.search.reading import file_passages
+from cascada.search.units import CANDIDATES, check_units, texts_in
 
-UNITS = ("sentences", "paragraphs", "candidates")
 _NAMED = re.compile(r"(?:(\w+):)?(\w+://.+)")
 """A URL, perhaps with the name of its layout in front: `wikiqa:s3://bucket/test.tsv`."""
 
@@ -30,26 +28,21 @@ class Corpus:
     split: str | None = None
 
     def __post_init__(self) -> None:
-        if self.units not in UNITS:
-            raise CascadaError(f"--units takes sentences, paragraphs or candidates, not {self.units!r}.")
-        if self.units != "candidates" and (self.root or self.split):
-            raise CascadaError("--root and --split belong to a data set: add --units candidates.")
+        check_units(self.units, data_set=bool(self.root or self.split))
 
     def sources(self, named: list[str]) -> list[str]:
         """What can be read apart from the rest: files, or data sets."""
-        if self.units == "candidates":
+        if self.units == CANDIDATES:
             return list(dict.fromkeys(map(everywhere, named)))
         return files_of(named, lambda path: map(str, find_files([path])), READERS)
 
     def texts(self, source: str) -> Iterable[str]:
         """The texts of one source; some may come more than once. A file is read whole or not at all."""
-        if self.units == "candidates":
+        if self.units == CANDIDATES:
             return self._candidates(source)
         with here(source) as path:
             passages = list(file_passages(path))
-        if self.units == "paragraphs":
-            return [passage.text for passage in passages]
-        return [one.text for one in candidates("", passages, language=self.language)]
+        return texts_in(passages, self.units, self.language)
 
     def _candidates(self, source: str) -> Iterator[str]:
         with data_here(source) as found:
@@ -62,7 +55,7 @@ def everywhere(source: str) -> str:
     name, colon, path = source.rpartition(":")
     if _NAMED.fullmatch(source):
         return source
-    return f"{name}{colon}{absolute(path)}" if path and located(path)[0].exists(located(path)[1]) else source
+    return f"{name}{colon}{absolute(path)}" if path and exists(path) else source
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from cascada.errors import CascadaError
-from cascada.models.encoder import COUNT_FROM_PADDING, StagedEncoder
+from cascada.models.encoder import StagedEncoder
 from cascada.models.layer_parts import activation_of, parts_of
 from cascada.models.staged import StagedRanker
 
@@ -102,14 +102,13 @@ def encoder_weights(
 
 
 def _embeddings(staged: StagedEncoder, longest: int) -> Embeddings:
-    encoder, config = staged.encoder, staged.config
+    encoder = staged.encoder
     own: Any = encoder.embeddings
-    skipped = int(config.pad_token_id) + 1 if config.model_type in COUNT_FROM_PADDING else 0
     project = getattr(encoder, "embeddings_project", None)
     types = getattr(own, "token_type_embeddings", None)
     return Embeddings(
         words=_array(own.word_embeddings.weight),
-        positions=_array(own.position_embeddings.weight)[skipped:][:longest],
+        positions=_array(own.position_embeddings.weight)[staged.first_position :][:longest],
         types=None if types is None else _array(types.weight),
         norm=_norm(own.LayerNorm),
         project=None if project is None else dense_of(project),

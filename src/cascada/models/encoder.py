@@ -60,8 +60,16 @@ class StagedEncoder(nn.Module):
     @property
     def longest(self) -> int:
         """How many tokens a text may have."""
-        taken = int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0
-        return int(self.config.max_position_embeddings) - taken
+        return int(self.config.max_position_embeddings) - self.first_position
+
+    @property
+    def first_position(self) -> int:
+        """The place of the first token's embedding among the positions'."""
+        return int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0
+
+    @property
+    def pad_id(self) -> int:
+        return int(self.config.pad_token_id or 0)
 
     def embed(self, ids: Tensor, types: Tensor) -> Tensor:
         """Token and type ids, both (pairs, tokens), to states (pairs, tokens, hidden)."""

@@ -42,7 +42,7 @@ class ReaderModel(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        return int(self.encoder.config.pad_token_id or 0)
+        return self.encoder.pad_id
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor, document: Tensor) -> Tensor:
         """Logits (windows, tokens, 2) of inputs (windows, tokens); the lowest number where no answer can be.

@@ -55,7 +55,7 @@ class StagedRanker(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        return int(self.encoder.config.pad_token_id or 0)
+        return self.encoder.pad_id
 
     def forward(
         self,

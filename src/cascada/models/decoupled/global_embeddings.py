@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from cascada.models.encoder import COUNT_FROM_PADDING, StagedEncoder
+from cascada.models.encoder import StagedEncoder
 
 
 class GlobalEmbeddings(nn.Module):
@@ -24,8 +24,8 @@ class GlobalEmbeddings(nn.Module):
     def of(cls, encoder: StagedEncoder, question_length: int, max_length: int) -> GlobalEmbeddings:
         """Starting from the encoder's own; where it has no second type, both sides start alike."""
         own: Any = encoder.encoder.embeddings
-        skipped = int(encoder.config.pad_token_id) + 1 if encoder.config.model_type in COUNT_FROM_PADDING else 0
-        positions = own.position_embeddings.weight[skipped : skipped + question_length + max_length]
+        first = encoder.first_position
+        positions = own.position_embeddings.weight[first : first + question_length + max_length]
         types = getattr(own, "token_type_embeddings", None)
         types = positions.new_zeros(2, positions.shape[1]) if types is None else types.weight[[0, -1]]
         project = getattr(encoder.encoder, "embeddings_project", None)  # ELECTRA's small models

@@ -45,7 +45,7 @@ class DecoupledRanker(nn.Module):
 
     @property
     def pad_id(self) -> int:
-        return int(self.config.pad_token_id or 0)
+        return self.document.pad_id
 
     def encode_question(self, ids: Tensor, mask: Tensor) -> Tensor:
         """(questions, tokens) to (questions, tokens, hidden)."""

@@ -61,6 +61,5 @@ def cosine_ranker(folder: str) -> Ranker:
     if not (Path(folder) / "tokenizer.json").exists():
         raise CascadaError(f"cosine:{folder} needs a folder with an encoder and its tokenizer.json.")
     encoder = load_encoder(folder)
-    pad_id = int(encoder.config.pad_token_id or 0)
-    tokenizer = PairTokenizer.load(Path(folder), max_length=min(256, encoder.longest), pad_id=pad_id)
+    tokenizer = PairTokenizer.load(Path(folder), max_length=min(256, encoder.longest), pad_id=encoder.pad_id)
     return Ranker([CosineStage(encoder, tokenizer)])

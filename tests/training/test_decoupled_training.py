@@ -10,12 +10,13 @@ from trained import history
 
 from cascada.data import load as load_groups
 from cascada.errors import CascadaError
-from cascada.models.decoupled.folder import load
+from cascada.models.decoupled import DecoupledShape
+from cascada.models.decoupled.folder import begin, load
 from cascada.models.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.ranking.folder import read_shape
 from cascada.store import Store
-from cascada.training.decoupled import SideExamples, shape_of
+from cascada.training.decoupled import SideExamples, leave_documents, shape_of
 from cascada.training.model_settings import DecoupledSettings
 from cascada.training.recipes import validated
 from cascada.training.run import train
@@ -119,6 +120,17 @@ def test_documents_from_a_store_leave_their_tower_as_it_is(decoupled, data, enco
     other = {"join": 2, "exits": [3]}
     with pytest.raises(CascadaError, match="another model"):
         train(decoupled("other", model=other, epochs=1, **changes))
+
+
+def test_a_tower_that_both_sides_share_reads_questions_in_training_as_it_does_later(encoder_folder):
+    model = begin(str(encoder_folder), DecoupledShape(2, (3,), towers="shared", max_length=24, question_length=8))
+    leave_documents(model)
+    model.train()
+    ids = torch.tensor([[2, 5, 6, 3]])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    once, again = (model.encode_question(ids, mask) for _ in range(2))
+    assert torch.equal(once, again)
+    assert not once.requires_grad
 
 
 @pytest.mark.parametrize(

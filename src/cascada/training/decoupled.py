@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from torch import nn
 
 from cascada.data import Group
 from cascada.errors import CascadaError
@@ -82,8 +83,11 @@ class DecoupledLearner(ExitLearner):
 
 
 def leave_documents(model: DecoupledRanker) -> None:
-    """What makes documents' encodings stays as it is."""
+    """What makes documents' encodings stays as it is; a tower that questions share drops nothing out, either."""
     model.document.requires_grad_(False)
+    for part in model.document.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
     if model.shape.keep:
         model.down.requires_grad_(False)
 

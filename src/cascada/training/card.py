@@ -34,6 +34,7 @@ The weights are under the licences of what they started from and of the data the
 
 ```python
 from cascada import Ranker
+
 Ranker.load("this folder").rank(question, sentences)
 ```
 """

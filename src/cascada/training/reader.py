@@ -130,6 +130,7 @@ The weights are under the licences of what they started from and of the data the
 
 ```python
 from cascada.reading import Reader
+
 Reader.load("this folder").read(question, texts)
 ```
 """

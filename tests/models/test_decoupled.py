@@ -240,6 +240,20 @@ def test_another_interaction_keeps_the_towers_of_the_ranker_it_goes_on_from(enco
     assert same >= {name for name in weights if name.startswith(("document.", "question.", "meet."))}
 
 
+def test_layers_above_those_that_it_goes_on_from_start_as_the_towers_last(encoder_folder, tmp_path):
+    before = model_of(encoder_folder, join=4, exits=(4, 5))
+    with torch.no_grad():
+        before.document.layers[3].output.dense.weight.add_(1)  # as if trained
+        before.interaction.layers[0].output.dense.weight.add_(1)
+    save(before, tmp_path, tokenizer=encoder_folder, card="")
+    model = begin(str(tmp_path), DecoupledShape(4, (4, 6), max_length=24, question_length=8))
+    weights, begun = before.state_dict(), model.state_dict()
+    kept = [name for name in weights if not name.startswith("classifiers.")]
+    assert all(torch.equal(begun[name], weights[name]) for name in kept)
+    above = zip(model.interaction.layers[1].parameters(), before.document.layers[3].parameters(), strict=True)
+    assert all(torch.equal(*pair) for pair in above)
+
+
 MISTAKES = {
     "no join": ({"join": 0, "exits": (2,)}, "join is 0; it must be a whole number from 1"),
     "exits below the join": ({"join": 3, "exits": (2, 4)}, "rising order from the join, 3"),

@@ -14,6 +14,9 @@ from cascada.models.encoder import StagedEncoder, encoder_depth, load_encoder, n
 from cascada.models.folder import copy_tokenizer, read_weights, saving, write_weights
 from cascada.ranking.folder import DECOUPLED, SHAPE_FILE, read_shape
 
+FREE = {"exits", "dropout", "interaction"}
+"""What a ranker that goes on from another may have otherwise."""
+
 
 def save(model: DecoupledRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
     """Write the ranker into `folder`; until its last file is in place, the folder is no ranker."""
@@ -65,23 +68,23 @@ def start_of(encoder: str) -> StagedEncoder:
 def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     """A ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder.
 
-    Of a decoupled ranker everything is taken over. Its shape has to be the same but for exits and dropout. A linear or
-    LSTM interaction may also take the place of layers, and then begins anew.
+    Of a decoupled ranker everything is taken over. Its shape has to be the same but for exits, dropout and the
+    interaction. Another interaction begins anew above the same towers. Layers above those that it has start as copies
+    of the towers' last ones.
     """
     folder = Path(encoder)
     if not (folder / SHAPE_FILE).exists() or read_shape(folder).get("kind") != DECOUPLED:
         return DecoupledRanker(start_of(encoder), shape)
     before = load(folder)
-    anew = before.shape.interaction == "layers" != shape.interaction
-    expected = dataclasses.replace(before.shape, exits=shape.exits, dropout=shape.dropout)
-    if anew:
-        expected = dataclasses.replace(expected, interaction=shape.interaction)
-    if expected != shape or (not anew and shape.joint_layers > before.shape.joint_layers):
+    had = before.shape
+    if {name for name, value in vars(shape).items() if value != getattr(had, name)} - FREE:
         raise CascadaError(
-            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits, "
-            "and in having no interaction layers."
+            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits and "
+            "interaction."
         )
-    model = DecoupledRanker(new_encoder(folder), shape)
+    anew = shape.interaction != had.interaction
+    more = anew or shape.joint_layers > had.joint_layers
+    model = DecoupledRanker(before.document if more else new_encoder(folder), shape)
     known = {name for name in model.state_dict() if not (anew and name.startswith(("interaction.", "classifiers.")))}
     model.load_state_dict({name: value for name, value in before.state_dict().items() if name in known}, strict=False)
     return model

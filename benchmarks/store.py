@@ -1,90 +1,112 @@
-"""The store of encodings: how long reading takes, and how many bytes a document takes, in every number format.
+"""What a store's number format costs: quality, room, and the share of ranking that is reading.
 
-    python benchmarks/store.py [--read 100] [--tokens 128] [--width 384] [--json]
+    python benchmarks/store.py runs/dc openqa-test.jsonl [--questions 100] [--documents 100] [--json]
 
-The store holds ten times as many documents as are read at once, each time others, from the page cache. "ms" is the best
-and the median of the repeats, by the clock; "processor ms" is the median time that the process itself was running,
-which depends less on what else the machine is doing. The numbers of the encodings are random: no format takes less
-room or time for others.
+The model is a decoupled ranker. Its candidates' encodings are written into a store of each format. Every question is
+ranked from each of them, among its own candidates and, up to --documents, others. "read ms" and "rank ms" are medians
+over the questions of reading these documents alone, and of ranking them, which reads them once more; both for one
+question after the other, format after format, so that whatever else the machine is doing meets them alike. MAP is of a
+question's own candidates, without drops.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import statistics
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from cascada.cli.progress import shown
+from cascada.data import Group, load, qrels
+from cascada.metrics import evaluate
+from cascada.ranking import Ranker
+from cascada.ranking.decoupled import document_encoder
 from cascada.store import FORMS, Store, stats
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--read", type=int, default=100, help="documents read at once")
-    parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("model")
+    parser.add_argument("groups", type=Path)
+    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument("--documents", type=int, default=100, help="ranked for each question")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    groups = load(options.groups, first=options.questions)
     with tempfile.TemporaryDirectory() as work:
-        found = {form: measured(Path(work, form), form, options) for form in FORMS}
+        stores = written(options.model, groups, Path(work))
+        found = measured(options.model, groups, stores, options.documents)
     if options.json:
-        print(json.dumps(vars(options) | {"forms": found}, indent=2))
+        print(json.dumps({"questions": len(groups), "documents": options.documents, "forms": found}, indent=1))
     else:
-        print_table(found, options)
+        print_table(found, f"{len(groups)} questions, {options.documents} documents each")
 
 
-def measured(folder: Path, form: str, options: argparse.Namespace) -> dict[str, float]:
-    store = Store.create(folder, fingerprint="random numbers", width=options.width, form=form)
-    texts = [f"document {number}" for number in range(10 * options.read)]
-    written = time.perf_counter()
-    for start in range(0, len(texts), options.read):
-        part = texts[start : start + options.read]
-        numbers = np.random.default_rng(start).standard_normal((len(part), options.tokens, options.width), np.float32)
-        store.put(part, list(numbers))
-    written = time.perf_counter() - written
-    wall, processor = times(store, texts, options)
-    counted = stats(store)
+def written(model: str, groups: list[Group], work: Path) -> dict[str, Store]:
+    """A store of each format, with all candidates, encoded once."""
+    encoder = document_encoder(model)
+    stores = {
+        form: Store.create(work / form, fingerprint=encoder.fingerprint, width=encoder.width, form=form)
+        for form in FORMS
+    }
+    texts = list(dict.fromkeys(text for group in groups for text in group.texts))
+    starts = range(0, len(texts), 64)
+    for start in shown(starts, "encoding", total=len(starts), unit="batches"):
+        part = texts[start : start + 64]
+        encodings = encoder.encode(part)
+        for store in stores.values():
+            store.put(part, encodings)
+    return stores
+
+
+def measured(model: str, groups: list[Group], stores: dict[str, Store], documents: int) -> dict[str, dict[str, float]]:
+    rankers = {form: Ranker.load(model, store=store) for form, store in stores.items()}
+    others = list(dict.fromkeys(text for group in groups for text in group.texts))
+    reading: dict[str, list[float]] = {form: [] for form in stores}
+    ranking: dict[str, list[float]] = {form: [] for form in stores}
+    runs: dict[str, dict[str, dict[str, float]]] = {form: {} for form in stores}
+    for form, ranker in rankers.items():  # once before the clock starts
+        ranker.rank(groups[0].question, groups[0].texts)
+        stores[form].get(groups[0].texts)
+    for group in shown(groups, "questions", total=len(groups), unit="questions"):
+        own = {text: str(candidate.id) for text, candidate in zip(group.texts, group.candidates, strict=True)}
+        texts = list(dict.fromkeys([*own, *others]))[: max(documents, len(own))]
+        for form, ranker in rankers.items():
+            started = time.perf_counter()
+            stores[form].get(texts)
+            read = time.perf_counter()
+            ranked = ranker.rank(group.question, texts)
+            ranking[form].append(time.perf_counter() - read)
+            reading[form].append(read - started)
+            order = [own[texts[item.index]] for item in ranked if texts[item.index] in own]
+            runs[form][str(group.id)] = {name: float(-place) for place, name in enumerate(order)}
     return {
-        "best ms": round(min(wall) * 1000, 2),
-        "median ms": round(statistics.median(wall) * 1000, 2),
-        "processor ms": round(statistics.median(processor) * 1000, 2),
-        "bytes per document": round(counted.bytes_per_document),
-        "of them its own": round(counted.entry_bytes / counted.documents),
-        "written per second": round(len(texts) / written),
+        form: {
+            "MAP": evaluate(runs[form], qrels(groups), ["MAP"]).mean["MAP"],
+            "read ms": 1000 * statistics.median(reading[form]),
+            "rank ms": 1000 * statistics.median(ranking[form]),
+            "share %": 100 * statistics.median(reading[form]) / statistics.median(ranking[form]),
+            "bytes per document": stats(store).bytes_per_document,
+            "tokens per document": stats(store).tokens_per_document,
+        }
+        for form, store in stores.items()
     }
 
 
-def times(store: Store, texts: list[str], options: argparse.Namespace) -> tuple[list[float], list[float]]:
-    wall, processor = [], []
-    choose = random.Random(0)
-    store.get(texts)
-    for _ in range(options.repeats):
-        asked = choose.sample(texts, options.read)
-        started, ran = time.perf_counter(), time.process_time()
-        store.get(asked)
-        wall.append(time.perf_counter() - started)
-        processor.append(time.process_time() - ran)
-    return wall, processor
-
-
-def print_table(found: dict[str, dict[str, float]], options: argparse.Namespace) -> None:
+def print_table(found: dict[str, dict[str, float]], title: str) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    title = f"reading {options.read} documents of {options.tokens} tokens × {options.width}"
     table: Any = Table("form", title=title, box=box.SIMPLE)
     for name in found["int8"]:
         table.add_column(name, justify="right")
     for form, row in found.items():
-        table.add_row(form, *(f"{value:,}" for value in row.values()))
+        cells = [f"{value:.4f}" if name == "MAP" else f"{value:,.1f}" for name, value in row.items()]
+        table.add_row(form, *cells)
     Console().print(table)
 
 

@@ -99,6 +99,12 @@ class ReadOnce:
         return max(found, key=lambda span: span.score).text if found else ""
 
 
+def spread(groups: list[Group], questions: int | None) -> list[Group]:
+    """Groups follow one another by article: the first ones are not like all."""
+    count = min(questions or len(groups), len(groups))
+    return [groups[place * len(groups) // count] for place in range(count)]
+
+
 def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | None, n: int) -> list[dict[str, Any]]:
     holding = {str(one.id): {str(c.id) for c in one.candidates if c.label} for one in groups}
     first_stage = {str(one.id): [str(c.id) for c in one.candidates] for one in groups}
@@ -153,13 +159,13 @@ def main() -> None:
     parser.add_argument("--pool", type=Path, help="time the first stage on these paragraphs")
     parser.add_argument("--scoring", default="tfidf", help="of the first stage")
     parser.add_argument("--keep", type=int, default=10, help="documents that are read")
-    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument("--questions", type=int, help="only so many, spread evenly over all of them")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.reader and not options.answers:
         parser.error("--reader needs --answers")
-    groups = load(options.groups, first=options.questions)
+    groups = spread(load(options.groups), options.questions)
     models = [*map(reranker, options.rerankers), Reranked(FIRST_STAGE)]
     read = ReadOnce(Reader.load(options.reader)) if options.reader else None
     for model in models[:-1]:

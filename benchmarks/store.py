@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from open_qa import spread
+
 from cascada.cli.progress import shown
 from cascada.data import Group, load, qrels
 from cascada.metrics import evaluate
@@ -31,11 +33,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("groups", type=Path)
-    parser.add_argument("--questions", type=int, help="only the first so many")
+    parser.add_argument("--questions", type=int, help="only so many, spread evenly over all of them")
     parser.add_argument("--documents", type=int, default=100, help="ranked for each question")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    groups = load(options.groups, first=options.questions)
+    groups = spread(load(options.groups), options.questions)
     with tempfile.TemporaryDirectory() as work:
         stores = written(options.model, groups, Path(work))
         found = measured(options.model, groups, stores, options.documents)

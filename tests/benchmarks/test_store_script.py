@@ -16,6 +16,7 @@ from cascada.ranking import Ranker
 from cascada.ranking.runs import exit_runs
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "store.py"
+sys.path.append(str(SCRIPT.parent))
 
 
 @pytest.fixture

@@ -17,12 +17,15 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 3, "exits": (3, 5), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
+    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "onto_cosine": True},
 }
 
 
 def save_model(folder, encoder_folder, **shape):
     torch.manual_seed(5)
     model = DecoupledRanker(load_encoder(encoder_folder), DecoupledShape(**shape, max_length=32, question_length=12))
+    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+        torch.nn.init.normal_(classifier[-1].weight, std=0.05)
     save(model, folder, tokenizer=encoder_folder, card="# Card\n")
     return folder
 

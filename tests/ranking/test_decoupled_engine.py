@@ -21,6 +21,7 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 3, "exits": (3, 4), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
+    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "onto_cosine": True},
 }
 
 
@@ -47,6 +48,8 @@ def parts(request, encoder_folder):
 def parts_of(folder, **shape):
     torch.manual_seed(5)
     model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape, max_length=32, question_length=12)).eval()
+    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+        torch.nn.init.normal_(classifier[-1].weight)
     return TorchParts(model, tokenizer_of(model, folder))
 
 

@@ -132,6 +132,7 @@ class DecoupledExport:
             pad_id=model.pad_id,
             precision=self.precision,
             fingerprint=mark,
+            onto_cosine=shape.onto_cosine,
         )
         return {"kind": DECOUPLED, **dataclasses.asdict(found)}
 

@@ -111,6 +111,8 @@ class DecoupledSettings(Settings):
     """Tokens of a document."""
     dropout: Share = 0.1
     """Of the classifiers; the encoder keeps its own."""
+    onto_cosine: bool = False
+    """Exits above the join add to the score of the one at the join."""
 
 
 MODELS: dict[str, type[Settings]] = {

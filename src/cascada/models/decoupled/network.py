@@ -42,6 +42,10 @@ class DecoupledRanker(nn.Module):
         self.classifiers = nn.ModuleDict(
             {str(exit): classifier(self.hidden, shape.dropout) for exit in shape.joint_exits}
         )
+        if shape.onto_cosine:
+            for own in self.classifiers.values():  # nothing to add at first
+                nn.init.zeros_(own[-1].weight)
+                nn.init.zeros_(own[-1].bias)
 
     @property
     def pad_id(self) -> int:
@@ -88,7 +92,9 @@ class DecoupledRanker(nn.Module):
             telling = self.widen(text if text.is_floating_point() else self.encode_document(text, text_mask))
             told = torch.arange(len(text), device=text.device) if told is None else told
             states, mask, second = self._side_by_side(asking, question_mask, telling, text_mask, asked, told)
-        logits, done = {}, join
+        logits: dict[int, Tensor] = {}
+        base: Tensor | float = 0.0
+        done = join
         for exit in (exit for exit in self.shape.exits if exit <= highest):
             used = exit in wanted if apart else exit <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
@@ -99,12 +105,16 @@ class DecoupledRanker(nn.Module):
                     states, found = self.interaction(states, mask, second, done - join, exit - join)
                     features = (found,)
                 if exit in wanted or (teacher and exit == highest):
-                    logits[exit] = self.score(features, exit)
+                    logits[exit] = self.score(features, exit) + base
+                if exit == join and self.shape.onto_cosine:
+                    base = self.score(features, exit)
+                    base = base.detach() if apart else base
             states, done = states.detach() if apart else states, exit
         return logits
 
     def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
-        """Logits (pairs, 2) of a pair's features; at the join, of both sides' mean encodings."""
+        """Logits (pairs, 2) of a pair's features, without the cosine's that they may be added to; at the join, of both
+        sides' mean encodings."""
         head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
         return head(*features)  # type: ignore[misc, no-any-return]
 

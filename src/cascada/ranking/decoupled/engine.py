@@ -55,6 +55,11 @@ class DecoupledEngine(Protocol):
         ...
 
     @property
+    def onto_cosine(self) -> bool:
+        """Whether scores above the join are added to the cosine's."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """What documents' encodings depend on."""
         ...
@@ -88,7 +93,8 @@ class DecoupledEngine(Protocol):
         ...
 
     def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
-        """Raw scores (pairs,) at an exit, and the states (pairs, tokens, hidden) after it; None at the last exit.
+        """Raw scores (pairs,) at an exit, without a cosine that they may be added to, and the states (pairs, tokens,
+        hidden) after it; None at the last exit.
 
         `states` are those of the exit before; a document's first token stands at `second` (pairs,), right behind its
         question, and what stands behind `lengths` (pairs,) is padding.

@@ -32,6 +32,7 @@ class ExportedDecoupled:
     pad_id: int
     precision: str
     fingerprint: str
+    onto_cosine: bool = False
 
 
 def read_exported_decoupled(folder: Path) -> ExportedDecoupled:

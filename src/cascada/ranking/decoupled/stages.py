@@ -30,7 +30,7 @@ class Encodings:
         places: dict[str, int] = {}
         told = np.array([places.setdefault(text, len(places)) for text in pairs.texts], np.int64)
         found = self.documents.find(list(places), deadline)
-        apart = Apart(questions, found.encodings, pairs.owner, told)
+        apart = Apart(questions, found.encodings, pairs.owner, told, np.zeros(len(pairs), np.float32))
         about = Scored(
             np.zeros(len(pairs), np.float32),
             truncated=asked.truncated[pairs.owner] | found.truncated[told],
@@ -67,7 +67,8 @@ class DecoupledStage:
             state, about = self.encodings.of(pairs, deadline)
         if self.exit == self.engine.join:
             assert isinstance(state, Apart)
-            scored = Scored(self._cosine(state), state)
+            cosines = self._cosine(state)
+            scored = Scored(cosines, replace(state, base=cosines) if self.engine.onto_cosine else state)
         else:
             scored = self._joint(state, deadline)
         if about is None:
@@ -105,7 +106,7 @@ class DecoupledStage:
                     after[row] = own[:length]
 
         self.engine.each(work, self._batches(pairs.lengths))
-        return Scored(scores, None if last else Joined(after, pairs.second))
+        return Scored(scores + state.base, None if last else Joined(after, pairs.second, state.base))
 
     def _batches(self, lengths: Ints) -> Iterator[Ints]:
         return shortest_first(lengths, self.engine.budget)

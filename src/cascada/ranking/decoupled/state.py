@@ -18,9 +18,10 @@ class Apart:
     documents: list[Array]  # (tokens, width) each
     asked: Ints  # (pairs,)
     told: Ints  # (pairs,)
+    base: Floats  # (pairs,): what is added to the scores of all exits above the join
 
     def take(self, rows: Ints) -> Apart:
-        return replace(self, asked=self.asked[rows], told=self.told[rows])
+        return replace(self, asked=self.asked[rows], told=self.told[rows], base=self.base[rows])
 
     @property
     def question_lengths(self) -> Ints:
@@ -37,9 +38,10 @@ class Joined:
 
     states: list[Array]
     second: Ints  # (pairs,)
+    base: Floats  # (pairs,)
 
     def take(self, rows: Ints) -> Joined:
-        return Joined([self.states[row] for row in rows], self.second[rows])
+        return Joined([self.states[row] for row in rows], self.second[rows], self.base[rows])
 
 
 class Meet:

@@ -33,6 +33,7 @@ class TorchParts:
         self.join = shape.join
         self.exits = shape.exits
         self.first_only = shape.interaction == "linear"
+        self.onto_cosine = shape.onto_cosine
         self.width = shape.keep or model.hidden
         self.meeting = meeting_of(model)
         self.arithmetic = DecoupledArithmetic(

@@ -26,6 +26,7 @@ class OnnxParts:
         self.join = about.join
         self.exits = about.exits
         self.first_only = about.interaction == "linear"
+        self.onto_cosine = about.onto_cosine
         self.fingerprint = about.fingerprint
         self.width = about.keep or about.hidden
         self.meeting = load_meeting(folder)

@@ -55,7 +55,7 @@ def test_the_gradient_reaches_both_sides_and_everything_between_them(model):
 
 
 def test_what_adds_to_the_cosine_begins_as_it_and_learns_with_it(encoder_folder):
-    model = model_of(encoder_folder, join=2, exits=(2, 3, 4), onto_cosine=True).eval()
+    model = model_of(encoder_folder, join=2, exits=(2, 3, 4), scores="added").eval()
     logits = model(**inputs(), exits=(2, 3, 4))
     assert torch.equal(logits[3], logits[2])
     assert torch.equal(logits[4], logits[2])
@@ -63,14 +63,14 @@ def test_what_adds_to_the_cosine_begins_as_it_and_learns_with_it(encoder_folder)
     logits[4][:, 1].sum().backward()
     assert model.cosine.log_scale.grad
     assert model.classifiers["4"][-1].weight.grad.any()
-    apart = model_of(encoder_folder, join=2, exits=(2, 3, 4), onto_cosine=True)
+    apart = model_of(encoder_folder, join=2, exits=(2, 3, 4), scores="added")
     apart(**inputs(), exits=(4,), apart=True)[4][:, 1].sum().backward()
     assert apart.cosine.log_scale.grad is None, "an exit's gradient stops at the exit before it"
 
 
 def test_without_an_exit_at_the_join_there_is_no_cosine_to_add_to():
-    with pytest.raises(CascadaError, match="onto_cosine is True; true needs an exit at the join, 2"):
-        DecoupledShape(join=2, exits=(4,), onto_cosine=True)
+    with pytest.raises(CascadaError, match=r"exits \(4,\) have none at the join, 2"):
+        DecoupledShape(join=2, exits=(4,), scores="added")
 
 
 def test_its_loss_falls_on_a_few_pairs(model):

@@ -21,7 +21,7 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 3, "exits": (3, 4), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
-    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "onto_cosine": True},
+    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
 }
 
 

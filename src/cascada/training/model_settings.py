@@ -111,8 +111,8 @@ class DecoupledSettings(Settings):
     """Tokens of a document."""
     dropout: Share = 0.1
     """Of the classifiers; the encoder keeps its own."""
-    onto_cosine: bool = False
-    """Exits above the join add to the score of the one at the join."""
+    scores: Literal["own", "added"] = "own"
+    """Of exits above the join: their own, or added to the score of the one at the join, as which they begin."""
 
 
 MODELS: dict[str, type[Settings]] = {

@@ -9,6 +9,7 @@ from cascada.errors import CascadaError
 from cascada.models.decoupled.interaction import INTERACTIONS
 
 TOWERS = ("two", "shared")
+SCORES = ("own", "added")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class DecoupledShape:
     max_length: int = 256
     """Tokens of a document."""
     dropout: float = 0.1
-    onto_cosine: bool = False
-    """Exits above the join add to the cosine's score, and begin as it; else their scores are their own."""
+    scores: str = "own"
+    """Of exits above the join: their `own`, or `added` to the cosine's, as which they begin."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exits", tuple(self.exits))
@@ -53,8 +54,9 @@ class DecoupledShape:
             raise CascadaError(
                 f"exits are {self.exits}; with {self.interaction} interaction only the last is above the join."
             )
-        if type(self.onto_cosine) is not bool or (self.onto_cosine and not self.cosine):
-            raise CascadaError(f"onto_cosine is {self.onto_cosine!r}; true needs an exit at the join, {self.join}.")
+        _among("scores", self.scores, SCORES)
+        if self.onto_cosine and not self.cosine:
+            raise CascadaError(f"scores are added, but exits {self.exits} have none at the join, {self.join}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
 
@@ -71,6 +73,10 @@ class DecoupledShape:
     @property
     def cosine(self) -> bool:
         return self.exits[0] == self.join
+
+    @property
+    def onto_cosine(self) -> bool:
+        return self.scores == "added"
 
 
 def _among(name: str, value: object, known: tuple[str, ...]) -> None:

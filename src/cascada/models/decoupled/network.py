@@ -40,12 +40,8 @@ class DecoupledRanker(nn.Module):
         self.interaction = interaction(encoder, shape)
         self.cosine = CosineExit() if shape.cosine else None
         self.classifiers = nn.ModuleDict(
-            {str(exit): classifier(self.hidden, shape.dropout) for exit in shape.joint_exits}
+            {str(exit): classifier(self.hidden, shape.dropout, silent=shape.onto_cosine) for exit in shape.joint_exits}
         )
-        if shape.onto_cosine:
-            for own in self.classifiers.values():  # nothing to add at first
-                nn.init.zeros_(own[-1].weight)
-                nn.init.zeros_(own[-1].bias)
 
     @property
     def pad_id(self) -> int:
@@ -172,11 +168,14 @@ def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
     return down, up
 
 
-def classifier(hidden: int, dropout: float) -> nn.Module:
-    """The paper's: a perceptron of two layers with tanh on both sides' features."""
-    return nn.Sequential(
-        nn.Dropout(dropout), nn.Linear(2 * hidden, hidden), nn.Tanh(), nn.Dropout(dropout), nn.Linear(hidden, 2)
-    )
+def classifier(hidden: int, dropout: float, *, silent: bool) -> nn.Module:
+    """The paper's: a perceptron of two layers with tanh on both sides' features. A silent one has nothing to say at
+    first."""
+    inner, last = nn.Linear(2 * hidden, hidden), nn.Linear(hidden, 2)
+    if silent:
+        nn.init.zeros_(last.weight)
+        nn.init.zeros_(last.bias)
+    return nn.Sequential(nn.Dropout(dropout), inner, nn.Tanh(), nn.Dropout(dropout), last)
 
 
 def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:

@@ -1,7 +1,12 @@
-"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2."""
+"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2. Some rows of what it printed with --json:
+
+python benchmarks/open_qa_picture.py open-qa.json figure-2.png "K=1" "K=2" "K=3"
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -56,3 +61,26 @@ def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: d
             where = (row["speed-up"], 100 * row[quality])
             axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", fontsize="small", color=colour)
     axes.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("found", type=Path)
+    parser.add_argument("picture", type=Path)
+    parser.add_argument("rerankers", nargs="*", help="rows beside the first and the last; all if none is named")
+    options = parser.parse_args()
+    rows = json.loads(options.found.read_text(encoding="utf-8"))["rows"]
+    names = {row["reranker"] for row in rows}
+    if unknown := set(options.rerankers) - names:
+        parser.error(f"{options.found} has no row {', '.join(sorted(unknown))}: there are {', '.join(sorted(names))}")
+    wanted = {rows[0]["reranker"], *options.rerankers, FIRST_STAGE} if options.rerankers else names
+    draw([one | {"P@N": by_number(one["P@N"])} for one in rows if one["reranker"] in wanted], options.picture)
+
+
+def by_number(shares: dict[str, float]) -> dict[int, float]:
+    """JSON has no keys but texts."""
+    return {int(cut): share for cut, share in shares.items()}
+
+
+if __name__ == "__main__":
+    main()

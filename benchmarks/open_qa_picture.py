@@ -15,7 +15,7 @@ CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 FIRST_STAGE = "first stage"
 
 
-def draw(found: list[dict[str, Any]], path: Path) -> None:
+def draw(found: list[dict[str, Any]], path: Path, quality: str | None = None) -> None:
     """Left: P@N over N. Right: quality and speed-up over K where models are named so, else one against the other."""
     from matplotlib.figure import Figure
 
@@ -32,7 +32,7 @@ def draw(found: list[dict[str, Any]], path: Path) -> None:
     left.set_xticks(CURVE, [str(cut) for cut in CURVE])
     left.minorticks_off()
     left.legend(frameon=False, fontsize="small")
-    quality = "EM" if "EM" in found[0] else "MAP"
+    quality = quality or ("EM" if "EM" in found[0] else "MAP")
     layers = {int(match[1]): row for row in found if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))}
     if len(layers) > 1:
         draw_layers(right, layers, quality)
@@ -59,7 +59,9 @@ def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: d
         axes.plot([row["speed-up"] for row in timed], [100 * row[quality] for row in timed], "o-", ms=4, color=colour)
         for row in timed:
             where = (row["speed-up"], 100 * row[quality])
-            axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", fontsize="small", color=colour)
+            looks = {"fontsize": "small", "color": colour, "rotation": 45}
+            axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", **looks)
+    axes.margins(0.15, 0.2)
     axes.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
 
 
@@ -68,13 +70,18 @@ def main() -> None:
     parser.add_argument("found", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("rerankers", nargs="*", help="rows beside the first and the last; all if none is named")
+    parser.add_argument("--quality", choices=("EM", "F1", "MAP"), help="on the right; EM, where there is one")
     options = parser.parse_args()
     rows = json.loads(options.found.read_text(encoding="utf-8"))["rows"]
     names = {row["reranker"] for row in rows}
     if unknown := set(options.rerankers) - names:
         parser.error(f"{options.found} has no row {', '.join(sorted(unknown))}: there are {', '.join(sorted(names))}")
     wanted = {rows[0]["reranker"], *options.rerankers, FIRST_STAGE} if options.rerankers else names
-    draw([one | {"P@N": by_number(one["P@N"])} for one in rows if one["reranker"] in wanted], options.picture)
+    draw(
+        [one | {"P@N": by_number(one["P@N"])} for one in rows if one["reranker"] in wanted],
+        options.picture,
+        options.quality,
+    )
 
 
 def by_number(shares: dict[str, float]) -> dict[int, float]:

@@ -1,6 +1,8 @@
-"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2. Some rows of what it printed with --json:
+"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2.
 
-python benchmarks/open_qa_picture.py open-qa.json figure-2.png "K=1" "K=2" "K=3"
+Also of some rows of what it printed with --json:
+
+    python benchmarks/open_qa_picture.py open-qa.json figure-2.png "K=1" "K=2" "K=3"
 """
 
 from __future__ import annotations

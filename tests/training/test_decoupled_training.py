@@ -19,7 +19,7 @@ from cascada.store import Store
 from cascada.training.decoupled import SideExamples, leave_documents, shape_of
 from cascada.training.model_settings import DecoupledSettings
 from cascada.training.recipes import validated
-from cascada.training.run import train
+from cascada.training.run import prepare, train
 from cascada.training.settings import Recipe, TeacherSettings
 from cascada.training.teacher import mixed, taught_scores
 
@@ -120,6 +120,16 @@ def test_documents_from_a_store_leave_their_tower_as_it_is(decoupled, data, enco
     other = {"join": 2, "exits": [3]}
     with pytest.raises(CascadaError, match="another model"):
         train(decoupled("other", model=other, epochs=1, **changes))
+
+
+def test_what_is_above_the_join_may_have_a_rate_of_its_own(decoupled, tmp_path):
+    made = prepare(decoupled(learning_rate=1e-4, joint_rate=1e-3), tmp_path)
+    rates = {id(weight): group["lr"] for group in made.create_optimizer().param_groups for weight in group["params"]}
+    parts = {}
+    for name, weight in made.model.named_parameters():
+        parts.setdefault(name.split(".")[0], set()).add(rates[id(weight)])
+    above = dict.fromkeys(("meet", "interaction", "classifiers"), {1e-3})
+    assert parts == {"document": {1e-4}, "question": {1e-4}, "cosine": {1e-2}, **above}
 
 
 def test_a_tower_that_both_sides_share_reads_questions_in_training_as_it_does_later(encoder_folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, scaled_dot_product_attention
 from transformers import PretrainedConfig
@@ -40,23 +41,50 @@ def activation_of(config: PretrainedConfig) -> str:
 def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
     """What the layer makes of some tokens, `own` (pairs, some, hidden), that attend to all of `states`.
 
-    Keys and values are computed of all tokens, everything else of those few. `mask` is added to attention scores. Not
-    for encoders with relative positions.
+    Keys and values are of all tokens, everything else of those few. `mask` is added to attention scores. Not for
+    encoders with relative positions.
     """
     part: dict[str, Any] = parts_of(layer, str(config.model_type))
-
-    def heads(name: str, rows: Tensor) -> Tensor:
-        return part[name](rows).unflatten(-1, (config.num_attention_heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
-
     lost, unseen = _dropouts(config) if layer.training else (0.0, 0.0)
-    attended = scaled_dot_product_attention(
-        heads("query", own), heads("key", states), heads("value", states), attn_mask=mask, dropout_p=unseen
-    )
-    attended = attended.transpose(1, 2).flatten(2)
+    attend = _attend_learning if layer.training else _attend
+    attended = attend(part, config.num_attention_heads, own, states, mask, unseen).flatten(2)
     own = part["attention_norm"](dropout(part["out"](attended), lost) + own)
     inner = ACT2FN[activation_of(config)](part["up"](own))
     rows: Tensor = part["norm"](dropout(part["down"](inner), lost) + own)
     return rows
+
+
+def _attend(
+    part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, unseen: float
+) -> Tensor:
+    """(pairs, some, heads, size)."""
+
+    def by_head(name: str, rows: Tensor) -> Tensor:
+        return part[name](rows).unflatten(-1, (heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
+
+    query, key, value = by_head("query", own), by_head("key", states), by_head("value", states)
+    found = scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=unseen)
+    return found.transpose(1, 2)
+
+
+def _attend_learning(
+    part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, unseen: float
+) -> Tensor:
+    """The same without a projection of each token, of which training would keep two and go back through two.
+
+    q·(Ks + b) is (qK)·s + q·b, and the sum of values is that of states, projected.
+    """
+    key, key_bias, value, value_bias = (
+        getattr(part[name], kind).unflatten(0, (heads, -1)) for name in ("key", "value") for kind in ("weight", "bias")
+    )
+    query = part["query"](own).unflatten(-1, (heads, -1))
+    query = query * query.shape[-1] ** -0.5
+    scores = torch.einsum("pshd,hdk->phsk", query, key).flatten(1, 2) @ states.transpose(1, 2)
+    scores = scores + (query * key_bias).sum(-1).transpose(1, 2).flatten(1)[..., None]  # (pairs, heads · some, tokens)
+    weights = dropout((scores if mask is None else scores + mask[:, 0]).softmax(-1), unseen)
+    summed = (weights @ states).unflatten(1, (heads, -1))  # (pairs, heads, some, hidden)
+    share = weights.sum(-1).unflatten(1, (heads, -1)).transpose(1, 2)[..., None]  # 1, but for what was dropped out
+    return torch.einsum("phsk,hdk->pshd", summed, value) + share * value_bias
 
 
 def _dropouts(config: PretrainedConfig) -> tuple[float, float]:

@@ -34,6 +34,10 @@ FASTER = 100
 """Times the learning rate that the cosine's scale and shift have: single numbers that have far to go."""
 
 
+ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
+"""How the names of weights begin that both sides go through together."""
+
+
 class DecoupledLearner(ExitLearner):
     """A decoupled ranker and its tokenizer."""
 
@@ -52,8 +56,11 @@ class DecoupledLearner(ExitLearner):
         self.tokenizer = tokenizer
         self.files = files
         self.store = examples.store
+        if settings.joint_rate:
+            joint = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
+            self.rates = dict.fromkeys(joint, settings.joint_rate)
         if model.shape.cosine:
-            self.rates = dict.fromkeys((LOG_SCALE, SHIFT), min(FASTER * settings.learning_rate, 0.01))
+            self.rates |= dict.fromkeys((LOG_SCALE, SHIFT), min(FASTER * settings.learning_rate, 0.01))
 
     @classmethod
     def of(cls, settings: DecoupledSettings, training: TrainingSettings, groups: Sequence[Group]) -> DecoupledLearner:

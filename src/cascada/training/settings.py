@@ -75,6 +75,9 @@ class TeacherSettings(Settings):
 class TrainingSettings(Settings):
     epochs: Count = 3
     learning_rate: Positive = 1e-4
+    joint_rate: Positive | None = None
+    """For a decoupled ranker: the learning rate of what is above the join, where parts begin anew; `learning_rate`,
+    which the towers keep, if not given."""
     schedule: Literal["linear", "triangular", "constant"] = "linear"
     warmup: Annotated[float, Field(ge=0)] = 0.1
     """Updates of ramp-up; below 1, a share of all updates."""
@@ -127,8 +130,12 @@ class Recipe(Settings):
 
     @model_validator(mode="after")
     def _only_decoupled_rankers_have_documents_apart(self) -> Recipe:
-        if not isinstance(self.model, DecoupledSettings) and (self.training.store or self.training.batch.others):
-            raise ValueError("training.store and training.batch.others are for rankers of kind decoupled")
+        training = self.training
+        apart = training.store or training.batch.others or training.joint_rate
+        if apart and not isinstance(self.model, DecoupledSettings):
+            raise ValueError(
+                "training.store, training.joint_rate and training.batch.others are for rankers of kind decoupled"
+            )
         return self
 
     @model_validator(mode="after")

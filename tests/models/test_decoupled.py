@@ -259,6 +259,15 @@ def test_another_interaction_keeps_the_towers_of_the_ranker_it_goes_on_from(enco
     assert same >= {name for name in weights if name.startswith(("document.", "question.", "meet."))}
 
 
+def test_one_that_adds_to_the_cosine_may_go_on_from_one_that_does_not(encoder_folder, tmp_path):
+    before = model_of(encoder_folder, join=2, exits=(2, 3))
+    save(before, tmp_path, tokenizer=encoder_folder, card="")
+    model = begin(str(tmp_path), DecoupledShape(2, (2, 3), scores="added", max_length=24, question_length=8)).eval()
+    logits, expected = model(**inputs(), exits=(2, 3)), before.eval()(**inputs(), exits=(2,))[2]
+    assert torch.equal(logits[2], expected)
+    assert torch.equal(logits[3], expected), "its classifier begins anew, and has nothing to say yet"
+
+
 def test_layers_above_those_that_it_goes_on_from_start_as_the_towers_last(encoder_folder, tmp_path):
     before = model_of(encoder_folder, join=4, exits=(4, 5))
     with torch.no_grad():

@@ -128,7 +128,7 @@ def test_what_is_above_the_join_may_have_a_rate_of_its_own(decoupled, tmp_path):
     parts = {}
     for name, weight in made.model.named_parameters():
         parts.setdefault(name.split(".")[0], set()).add(rates[id(weight)])
-    above = dict.fromkeys(("meet", "interaction", "classifiers"), {1e-3})
+    above = {name: {1e-3} for name in ("meet", "interaction", "classifiers")}
     assert parts == {"document": {1e-4}, "question": {1e-4}, "cosine": {1e-2}, **above}
 
 

@@ -14,7 +14,7 @@ from cascada.models.encoder import StagedEncoder, encoder_depth, load_encoder, n
 from cascada.models.folder import copy_tokenizer, read_weights, saving, write_weights
 from cascada.ranking.folder import DECOUPLED, SHAPE_FILE, read_shape
 
-FREE = {"exits", "dropout", "interaction"}
+FREE = {"exits", "dropout", "interaction", "scores"}
 """What a ranker that goes on from another may have otherwise."""
 
 
@@ -68,9 +68,9 @@ def start_of(encoder: str) -> StagedEncoder:
 def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     """A ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder.
 
-    Of a decoupled ranker everything is taken over. Its shape has to be the same but for exits, dropout and the
-    interaction. Another interaction begins anew above the same towers. Layers above those that it has start as copies
-    of the towers' last ones.
+    Of a decoupled ranker everything is taken over. Its shape has to be the same but for exits, dropout, the
+    interaction and what its scores are. Another interaction begins anew above the same towers, and classifiers of other
+    scores do. Layers above those that it has start as copies of the towers' last ones.
     """
     folder = Path(encoder)
     if not (folder / SHAPE_FILE).exists() or read_shape(folder).get("kind") != DECOUPLED:
@@ -79,13 +79,14 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     had = before.shape
     if {name for name, value in vars(shape).items() if value != getattr(had, name)} - FREE:
         raise CascadaError(
-            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits and "
-            "interaction."
+            f"{folder} is a decoupled ranker of another shape; one that goes on from it may differ in exits, "
+            "interaction and scores."
         )
     anew = shape.interaction != had.interaction
     more = anew or shape.joint_layers > had.joint_layers
     model = DecoupledRanker(before.document if more else new_encoder(folder), shape)
-    known = {name for name in model.state_dict() if not (anew and name.startswith(("interaction.", "classifiers.")))}
+    new = ("interaction.", "classifiers.") if anew else ("classifiers.",) if shape.scores != had.scores else ()
+    known = {name for name in model.state_dict() if not name.startswith(new)}
     model.load_state_dict({name: value for name, value in before.state_dict().items() if name in known}, strict=False)
     return model
 

@@ -1,6 +1,6 @@
 """The bundled model as a ranker that can be trained on: its weights of 8 bits, widened to float.
 
-    python recipes/mini/unpack.py runs/mini-transfer --encoder intfloat/e5-small
+    python recipes/mini/unpack.py runs/transfer-short --encoder intfloat/e5-small
 
 What recipes/mini/transfer.yaml makes in an hour is this but for the rounding, and for layers 9 to 12. `--encoder` is
 what the model was trained from: it gives the tokenizer, and the positions that the model was cut short of.

@@ -24,17 +24,22 @@ class SideTokenizer:
         return cls(question, PairTokenizer(question.tokenizer, max_length=max_length, pad_id=pad_id))
 
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs:
-        """`texts[i]`, as type 1, behind `questions[owner[i]]`, as type 0: a pair's tokens where both sides meet."""
+        """`texts[i]`, as type 1, behind `questions[owner[i]]`, as type 0: a pair's tokens where both sides meet.
+
+        A text that many questions have is read once.
+        """
         owner = np.asarray(owner, np.int64)
-        asked, told = self.question.encode_alone(questions), self.document.encode_alone(texts)
-        lengths = np.stack((asked.lengths[owner], told.lengths), 1)  # (pairs, 2)
+        places: dict[str, int] = {}
+        own = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
+        asked, told = self.question.encode_alone(questions), self.document.encode_alone(list(places))
+        lengths = np.stack((asked.lengths[owner], told.lengths[own]), 1)  # (pairs, 2)
         ids = np.concatenate((asked.ids, told.ids))
-        starts = np.stack((asked.offsets[owner], told.offsets[:-1] + len(asked.ids)), 1).ravel()
+        starts = np.stack((asked.offsets[owner], told.offsets[own] + len(asked.ids)), 1).ravel()
         runs = lengths.ravel()
         source = np.repeat(starts - np.concatenate(([0], np.cumsum(runs)[:-1])), runs) + np.arange(runs.sum())
         types = np.repeat(np.tile(np.array([0, 1], np.int8), len(owner)), runs)
         offsets = np.concatenate(([0], np.cumsum(lengths.sum(1))))
-        return EncodedPairs(ids[source], types, offsets, asked.truncated[owner] | told.truncated)
+        return EncodedPairs(ids[source], types, offsets, asked.truncated[owner] | told.truncated[own])
 
 
 def padded_sides(

@@ -82,9 +82,10 @@ def _attend_learning(
     scores = torch.einsum("pshd,hdk->phsk", query, key).flatten(1, 2) @ states.transpose(1, 2)
     scores = scores + (query * key_bias).sum(-1).transpose(1, 2).flatten(1)[..., None]  # (pairs, heads · some, tokens)
     weights = dropout((scores if mask is None else scores + mask[:, 0]).softmax(-1), unseen)
-    summed = (weights @ states).unflatten(1, (heads, -1))  # (pairs, heads, some, hidden)
-    share = weights.sum(-1).unflatten(1, (heads, -1)).transpose(1, 2)[..., None]  # 1, but for what was dropped out
-    return torch.einsum("phsk,hdk->pshd", summed, value) + share * value_bias
+    summed = (weights @ states).reshape(len(own), heads, -1, states.shape[-1])  # (pairs, heads, some, hidden)
+    share = weights.sum(-1).reshape(len(own), heads, -1, 1).transpose(1, 2)  # 1, but for what was dropped out
+    found: Tensor = torch.einsum("phsk,hdk->pshd", summed, value) + share * value_bias
+    return found
 
 
 def _dropouts(config: PretrainedConfig) -> tuple[float, float]:

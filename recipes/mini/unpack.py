@@ -19,15 +19,14 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.external_data_helper import load_external_data_for_model
 
-import cascada
 from cascada.models.checkpoint import begin, save, tokenizer_folder
 from cascada.ranking.exported import stage_file
 from cascada.ranking.folder import read_shape
+from cascada.ranking.load import BUNDLED_FOLDER
 
 Array = NDArray[np.float32]
 Weights = dict[str, Array]
 
-BUNDLED = Path(cascada.__file__).parent / "bundled" / "cascada-mini"
 EMBEDDINGS, LAYER = "encoder.encoder.embeddings", "encoder.encoder.encoder.layer"
 DENSE = ("attention.output.dense", "intermediate.dense", "output.dense")
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
@@ -66,9 +65,8 @@ def layers(arrays: Arrays, first: int) -> Weights:
     found: Weights = {}
     attention = zip(arrays.of("Attention", dimensions=2), arrays.of("Attention", dimensions=1), strict=True)
     for number, (weight, bias) in enumerate(attention, first):
-        for part, (own, own_bias) in zip(
-            ("query", "key", "value"), zip(np.split(weight, 3, 1), np.split(bias, 3), strict=True), strict=True
-        ):
+        parts = ("query", "key", "value"), np.split(weight, 3, 1), np.split(bias, 3)
+        for part, own, own_bias in zip(*parts, strict=True):
             name = f"{LAYER}.{number}.attention.self.{part}"
             found |= {f"{name}.weight": own.T, f"{name}.bias": own_bias}
     dense = zip(arrays.of("MatMul", dimensions=2), arrays.of("Add", "BiasGelu", dimensions=1), strict=True)
@@ -113,7 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path)
     parser.add_argument("--encoder", required=True)
-    parser.add_argument("--exported", type=Path, default=BUNDLED)
+    parser.add_argument("--exported", type=Path, default=BUNDLED_FOLDER)
     chosen = parser.parse_args()
     unpack(chosen.exported, chosen.encoder, chosen.output)
 

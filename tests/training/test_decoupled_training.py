@@ -155,9 +155,10 @@ def test_others_belong_to_whole_questions_and_to_no_teacher(decoupled, training,
         decoupled(**training)
 
 
-def test_only_a_decoupled_ranker_has_a_store(recipe):
+@pytest.mark.parametrize("training", [{"store": "s"}, {"joint_rate": 1e-3}], ids=str)
+def test_only_a_decoupled_ranker_has_a_store_and_a_joint_rate(recipe, training):
     with pytest.raises(ValueError, match="for rankers of kind decoupled"):
-        recipe(store="s")
+        recipe(**training)
 
 
 @pytest.mark.parametrize(

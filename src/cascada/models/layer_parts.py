@@ -46,25 +46,25 @@ def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: T
     """
     part: dict[str, Any] = parts_of(layer, str(config.model_type))
     lost, unseen = _dropouts(config) if layer.training else (0.0, 0.0)
-    attend = _attend_learning if layer.training else _attend
-    attended = attend(part, config.num_attention_heads, own, states, mask, unseen).flatten(2)
+    heads = config.num_attention_heads
+    if layer.training:
+        attended = _attend_learning(part, heads, own, states, mask, unseen).flatten(2)
+    else:
+        attended = _attend(part, heads, own, states, mask).flatten(2)
     own = part["attention_norm"](dropout(part["out"](attended), lost) + own)
     inner = ACT2FN[activation_of(config)](part["up"](own))
     rows: Tensor = part["norm"](dropout(part["down"](inner), lost) + own)
     return rows
 
 
-def _attend(
-    part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, unseen: float
-) -> Tensor:
+def _attend(part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
     """(pairs, some, heads, size)."""
 
     def by_head(name: str, rows: Tensor) -> Tensor:
         return part[name](rows).unflatten(-1, (heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
 
     query, key, value = by_head("query", own), by_head("key", states), by_head("value", states)
-    found = scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=unseen)
-    return found.transpose(1, 2)
+    return scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(1, 2)
 
 
 def _attend_learning(

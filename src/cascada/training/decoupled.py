@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 FASTER = 100
 """Times the learning rate that the cosine's scale and shift have: single numbers that have far to go."""
 
-
 ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
 """How the names of weights begin that both sides go through together."""
 

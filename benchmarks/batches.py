@@ -19,9 +19,10 @@ from pathlib import Path
 import torch
 
 from cascada.data import load
-from cascada.models.encoder import load_encoder
-from cascada.models.staged import Shape, StagedRanker
-from cascada.objectives import point
+from cascada.encoders.encoder import load_encoder
+from cascada.objectives.losses import point
+from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.shape import Shape
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.examples import Examples

@@ -27,14 +27,13 @@ from pathlib import Path
 from typing import Any
 
 from cascada import Ranker
-from cascada.bench.prepare import random_ranker
+from cascada.bench.prepare import QUESTION, random_ranker, sentences
 from cascada.bench.run import machine
-from cascada.bench.texts import QUESTION, sentences
-from cascada.export.write import export
-from cascada.models.decoupled import DecoupledShape
-from cascada.models.decoupled.folder import begin, save
-from cascada.ranking.decoupled import document_encoder
 from cascada.store import FORMS, Store, stats
+from cascada.systems.decoupled.engine import document_encoder
+from cascada.systems.decoupled.folder import begin, save
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.export import export
 
 FEW, MANY = 10, 100
 DECOUPLED = {"DC-BERT": (12, (13,)), "decoupled cascade": (6, (6, 8, 10, 12))}

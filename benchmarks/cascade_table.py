@@ -29,7 +29,7 @@ DROPS = ("0.3", "0.4", "0.5")
 
 def scored(model: str, groups: list[Group]) -> ExitScores:
     with progress(f"ranking with {Path(model).name}", total=sum(len(group.candidates) for group in groups)) as advance:
-        return collect(Ranker.load(model), groups, each=lambda ranking: advance(len(ranking)))
+        return collect(Ranker.load(model), groups, advance=advance)
 
 
 def alone(scores: ExitScores, place: int, layers: int) -> ExitScores:

@@ -29,7 +29,7 @@ from cascada.data import Group, load, qrels
 from cascada.data.spans import read_paragraphs
 from cascada.metrics import answer_scores, evaluate, open_qa_scores
 from cascada.ranking import Ranker
-from cascada.ranking.drop import Drop
+from cascada.ranking.plan import Drop
 from cascada.reading import Reader, Span
 from cascada.search import MemoryRetriever, Passage
 

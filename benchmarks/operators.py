@@ -16,10 +16,10 @@ from pathlib import Path
 import onnxruntime
 from tables import markdown
 
-from cascada.bench.texts import QUESTION, sentences
+from cascada.bench.prepare import QUESTION, sentences
+from cascada.graphs.session import graph_file, stage_name
 from cascada.ranking import Ranker
-from cascada.ranking.engines.onnx import OnnxModel
-from cascada.ranking.exported import graph_file, stage_name
+from cascada.systems.cascade.engine_onnx import OnnxModel
 
 
 class Profiled(OnnxModel):

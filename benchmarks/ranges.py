@@ -18,7 +18,9 @@ import numpy as np
 
 from cascada import Ranker
 from cascada.data import load
-from cascada.export import reach, write
+from cascada.graphs import ranges
+from cascada.systems.cascade import export as cascade_export
+from cascada.systems.export import export
 
 SHARES = (1.0, 0.99999, 0.99995, 0.9999, 0.9998, 0.9995, 0.999)
 
@@ -30,9 +32,9 @@ def scores(ranker: Ranker, asked: list[tuple[str, list[str]]]) -> np.ndarray:
 
 
 def exported(model: Path, asked: list[tuple[str, list[str]]], share: float | None) -> np.ndarray:
-    nothing = patch.object(write, "watch", lambda model, run: None)
-    with tempfile.TemporaryDirectory() as out, nothing if share is None else patch.object(reach, "SHARE", share):
-        write.export(model, Path(out) / "int8")
+    nothing = patch.object(cascade_export, "record_ranges", lambda model, run: None)
+    with tempfile.TemporaryDirectory() as out, nothing if share is None else patch.object(ranges, "SHARE", share):
+        export(model, Path(out) / "int8")
         return scores(Ranker.load(Path(out) / "int8"), asked)
 
 

@@ -35,9 +35,7 @@ import psutil
 
 from cascada.data import Candidate, Group, identified, read, read_run, write_jsonl, write_run
 from cascada.ranking import Ranker
-from cascada.ranking.decoupled import document_encoder
 from cascada.ranking.runs import run_of
-from cascada.ranking.tuning.scores_file import model_mark
 from cascada.scale.corpus import Corpus
 from cascada.scale.encode import encode
 from cascada.scale.models import load_encoder, load_ranker
@@ -45,6 +43,8 @@ from cascada.scale.rank import Rankings, rank
 from cascada.scale.shard import Filling
 from cascada.store import Store, fill
 from cascada.store.entry import unpacked
+from cascada.systems.decoupled.engine import document_encoder
+from cascada.systems.load import model_digest
 
 PER_QUESTION = 100
 MEMORY = 300_000_000
@@ -116,10 +116,11 @@ def small_model(work: Path, groups: list[Group], options: argparse.Namespace) ->
     import transformers
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
-    from cascada.export.write import export
-    from cascada.models.decoupled import DecoupledRanker, DecoupledShape
-    from cascada.models.decoupled.folder import save
-    from cascada.models.encoder import load_encoder as load_layers
+    from cascada.encoders.encoder import load_encoder as load_layers
+    from cascada.systems.decoupled.folder import save
+    from cascada.systems.decoupled.network import DecoupledRanker
+    from cascada.systems.decoupled.shape import DecoupledShape
+    from cascada.systems.export import export
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -170,7 +171,7 @@ def on_ray(out: Path, model: Path, groups: list[Group], options: argparse.Namesp
     with killed_at(shards, options.shards // 2, kill) as killed:
         encode(filling, corpus, [source], str(shards), shards=options.shards)
     encoded = time.perf_counter()
-    rankings = Rankings(partial(load_ranker, str(model), str(shards)), model_mark(str(model)))
+    rankings = Rankings(partial(load_ranker, str(model), str(shards)), model_digest(str(model)))
     pairs = sum(len(group.candidates) for group in groups)
     with killed_at(blocks, pairs // options.pairs // 2, kill) as also_killed:
         rank(rankings, groups, str(out / "run.trec"), pairs=options.pairs)

@@ -25,8 +25,8 @@ from cascada.cli.progress import shown
 from cascada.data import Group, load, qrels
 from cascada.metrics import evaluate
 from cascada.ranking import Ranker
-from cascada.ranking.decoupled import document_encoder
 from cascada.store import FORMS, Store, stats
+from cascada.systems.decoupled.engine import document_encoder
 
 
 def main() -> None:

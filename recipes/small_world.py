@@ -22,7 +22,7 @@ import numpy as np
 
 from cascada.data import Candidate, Group, read, write_jsonl
 from cascada.data.spans import Paragraph, read_paragraphs, write_paragraphs
-from cascada.ranking.load import BUNDLED_FOLDER
+from cascada.systems.load import BUNDLED_FOLDER
 from cascada.text.words import words
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -115,9 +115,10 @@ def encoder_folder(encoder_folders) -> Path:
 def save_ranker(folder: Path, encoder_folder: Path, **shape) -> Path:
     import torch
 
-    from cascada.models.checkpoint import save
-    from cascada.models.encoder import load_encoder
-    from cascada.models.staged import Shape, StagedRanker
+    from cascada.encoders.encoder import load_encoder
+    from cascada.systems.cascade.folder import save
+    from cascada.systems.cascade.network import StagedRanker
+    from cascada.systems.cascade.shape import Shape
 
     torch.manual_seed(11)
     model = StagedRanker(load_encoder(encoder_folder), Shape(**shape))

@@ -5,7 +5,7 @@ def held_by(path):
     """Python to run before the command: BM25 ranks nothing while the file exists."""
     return f"""
 import os, time
-from cascada.ranking.bm25 import BM25Stage
+from cascada.systems.bm25.stages import BM25Stage
 unheld = BM25Stage.score
 
 def score(*given):

@@ -83,7 +83,7 @@ def test_a_trained_ranker_says_which_extra_it_needs(tmp_path):
 
 
 def test_an_exported_ranker_needs_no_torch(cascade_folder, tmp_path):
-    from cascada.export.write import export
+    from cascada.systems.export import export
 
     export(cascade_folder, tmp_path / "out")
     texts = "bada bade\nbadi\nbado\n"

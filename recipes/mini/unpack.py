@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.external_data_helper import load_external_data_for_model
 
-from cascada.models.checkpoint import begin, save, tokenizer_folder
-from cascada.ranking.exported import stage_file
-from cascada.ranking.folder import read_shape
-from cascada.ranking.load import BUNDLED_FOLDER
+from cascada.core.folder import read_shape
+from cascada.encoders.files import tokenizer_folder
+from cascada.graphs.session import stage_file
+from cascada.systems.cascade.folder import begin, save
+from cascada.systems.load import BUNDLED_FOLDER
 
 Array = NDArray[np.float32]
 Weights = dict[str, Array]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Self
 
-from cascada.errors import CascadaError, require
-from cascada.ranking.drop import Drop, Keep
+from cascada.core.errors import CascadaError, require
+from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import Document, Item, Ranking, StageCost
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 from cascada.bench.engines import FULL_INT8, Engine, chosen
 from cascada.bench.measure import Plan, measure
-from cascada.export.write import export
+from cascada.systems.export import export
 
 CRASHES = """
 import os, signal

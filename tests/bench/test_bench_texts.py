@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from cascada.bench.texts import QUESTION, WORDS, sentences
-from cascada.bench.tokenizer import wordpiece
+from cascada.bench.prepare import QUESTION, WORDS, sentences, wordpiece
 
 
 def test_a_shorter_list_is_the_start_of_a_longer_one():

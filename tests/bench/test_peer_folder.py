@@ -10,7 +10,7 @@ import torch
 from cascada.bench.engines import SENTENCE_TRANSFORMERS
 from cascada.bench.measure import Plan, measure
 from cascada.bench.peer_folder import write_graphs, write_peer
-from cascada.models.checkpoint import load
+from cascada.systems.cascade.folder import load
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import torch
 
 from cascada.data import Candidate, Group, load, qrels, write_jsonl
 from cascada.metrics import evaluate
-from cascada.models.decoupled import DecoupledShape
-from cascada.models.decoupled.folder import begin, save
 from cascada.ranking import Ranker
 from cascada.ranking.runs import exit_runs
+from cascada.systems.decoupled.folder import begin, save
+from cascada.systems.decoupled.shape import DecoupledShape
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "store.py"
 sys.path.append(str(SCRIPT.parent))

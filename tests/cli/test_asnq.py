@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.data import app
+from cascada.core.errors import CascadaError
 from cascada.data import read
-from cascada.errors import CascadaError
 
 PAGE = "<P> Lyra is small . It holds Vega . </P> <P> Vega is bright . Stars move . </P>"
 COMMAND = [sys.executable, "-m", "cascada.cli.main", "data"]

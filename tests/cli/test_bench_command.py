@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.errors import CascadaError
-from cascada.export.write import export
+from cascada.core.errors import CascadaError
+from cascada.systems.export import export
 
 
 def run(*arguments):

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from cascada.cli.calibrate import calibrate
+from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
-from cascada.errors import CascadaError
 from cascada.metrics.calibration import calibration_error
 from cascada.ranking import Ranker
-from cascada.ranking.drop import plan_of
-from cascada.ranking.plan_file import write_plan
+from cascada.ranking.plan import plan_of, write_plan
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 PAPER = ("--layers", "12", "--exits", "4,6,8,10,12", "--candidates", "128")
 

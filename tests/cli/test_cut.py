@@ -3,7 +3,7 @@
 import pytest
 
 from cascada.cli.cut import cut
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
 
 

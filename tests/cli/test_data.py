@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.data import app
+from cascada.core.errors import CascadaError
 from cascada.data import load, read, read_qrels
-from cascada.errors import CascadaError
 
 MIXED = "who?\the\t1\nwho?\tshe\t0\n"
 NEGATIVE = "when?\tnever\t0\n"

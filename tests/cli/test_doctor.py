@@ -5,8 +5,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from cascada import doctor
 from cascada.cli.main import app
+from cascada.core import doctor
 
 DIES = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
 HEALTHY = {"torch float32": "print('CPU, 8 threads')", "torch bfloat16": "", "onnxruntime int8": ""}

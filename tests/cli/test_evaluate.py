@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
+from cascada.core.errors import CascadaError
 from cascada.data import load, qrels, read_qrels, read_run
-from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "selqa.jsonl"

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.errors import CascadaError
-from cascada.export import check
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
+from cascada.systems import export as check
 
 
 @pytest.fixture

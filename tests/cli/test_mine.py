@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.data import app
+from cascada.core.errors import CascadaError
 from cascada.data import read
-from cascada.errors import CascadaError
 
 RIVERS = ["rhine", "danube", "volga", "thames", "seine", "ebro"]
 FACTS = ["source", "mouth", "length", "depth", "colour"]

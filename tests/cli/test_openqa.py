@@ -6,9 +6,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.data import app
+from cascada.core.errors import CascadaError
 from cascada.data import read
 from cascada.data.spans import read_paragraphs
-from cascada.errors import CascadaError
 
 RIVERS = ["Rhine", "Danube", "Volga", "Thames", "Seine"]
 

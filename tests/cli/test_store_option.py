@@ -7,9 +7,10 @@ import torch
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.models.decoupled import DecoupledRanker, DecoupledShape
-from cascada.models.decoupled.folder import save
-from cascada.models.encoder import load_encoder
+from cascada.encoders.encoder import load_encoder
+from cascada.systems.decoupled.folder import save
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.shape import DecoupledShape
 
 pytest.importorskip("lmdb")
 

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cascada.cli.main import app
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.training import run
 
 BEST = {"update": 4, "epoch": 1.0, "MAP": 0.75, "MRR": 0.8}

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from cascada import Ranker
 from cascada.cli.main import app
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 PNG = b"\x89PNG"
 

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data.articles import recover
-from cascada.errors import DataError
 
 TOPICS = {
     "Steam_engine": "steam boiler piston heat pressure valve cylinder coal locomotive turbine",

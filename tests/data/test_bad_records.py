@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data import read
-from cascada.errors import DataError
 
 GOOD = "who?\the\t1\n"
 SEVEN = "QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel\n"

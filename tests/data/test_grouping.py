@@ -6,9 +6,9 @@ import tracemalloc
 
 import pytest
 
-from cascada.data import Candidate, Group, gather, read, statistics
-from cascada.data.gather import Row
-from cascada.data.rows import grouped
+from cascada.data import Candidate, Group, read, statistics
+from cascada.data import grouping as gather
+from cascada.data.grouping import Row, grouped
 
 
 def test_rows_of_one_question_form_one_group_wherever_they_stand():

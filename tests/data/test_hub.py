@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data import Candidate, Group, read
-from cascada.errors import DataError
 
 datasets = pytest.importorskip("datasets")
 

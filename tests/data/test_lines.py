@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data import read
 from cascada.data.lines import lines
-from cascada.errors import DataError
 
 
 def texts(path):

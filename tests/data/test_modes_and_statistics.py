@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from cascada.core.errors import CascadaError
 from cascada.data import MODES, Candidate, Group, read, select, statistics, statistics_by_mode
-from cascada.errors import CascadaError
 
 
 def labelled(*labels):

@@ -3,9 +3,9 @@ from itertools import combinations
 
 import pytest
 
+from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group, flip_labels
 from cascada.data.noise import noisy_pairs
-from cascada.errors import CascadaError, DataError
 
 
 def data(pairs, size=10):

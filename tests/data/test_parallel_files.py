@@ -2,9 +2,9 @@
 
 import pytest
 
+from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group, read
 from cascada.data.readers import parallel
-from cascada.errors import CascadaError, DataError
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
+from cascada.core.errors import CascadaError
 from cascada.data import read
 from cascada.data.catalog import CATALOG, splits
-from cascada.errors import CascadaError
 
 LINE = "who?\t{}\t1\n"
 

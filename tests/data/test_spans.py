@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data.spans import MarkedAnswer, read_paragraphs, write_paragraphs
-from cascada.errors import DataError
 
 CONTEXT = "The Rhine is long. It rises in the Alps."
 

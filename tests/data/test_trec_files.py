@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cascada.core.errors import DataError
 from cascada.data import Candidate, Group, identified, qrels, read_qrels, read_run, write_qrels, write_run
-from cascada.errors import DataError
 
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff")
 names = st.text(characters, min_size=1).filter(lambda name: name.split() == [name])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cascada.core.errors import DataError
 from cascada.data import Candidate, Group, read, write_jsonl
-from cascada.errors import DataError
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 ids = st.none() | texts

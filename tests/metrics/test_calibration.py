@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics.calibration import calibration_error, fit_line
 
 

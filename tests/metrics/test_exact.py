@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics import answer_scores, exact_match, f1
-from cascada.metrics.exact import normalised
+from cascada.metrics.answers import normalised
 
 WORDS = ["the", "a", "an", "The", "rhine", "Rhine", "(Rhine)", "river", "1066", "7.5", "U.S.", "co-op", "—", "'s", ""]
 answers = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)

@@ -11,7 +11,7 @@ import time
 import pytest
 import pytrec_eval
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics import DEFAULT_MEASURES, Measure, evaluate
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}

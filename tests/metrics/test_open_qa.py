@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics import open_qa_scores
 
 DOCUMENTS = list("abcdef")

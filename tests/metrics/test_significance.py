@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics import Evaluation, Spread, compare, over_seeds
 from cascada.metrics.significance import randomisation_test
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascada.objectives import list_level, pair
+from cascada.objectives.losses import list_level, pair
 
 numbers = st.floats(-4, 4, width=32)
 questions = st.lists(st.lists(st.tuples(numbers, st.integers(0, 1)), min_size=1, max_size=6), min_size=1, max_size=5)

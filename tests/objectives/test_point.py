@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from cascada.objectives import point
+from cascada.objectives.losses import point
 
 LOGITS = torch.tensor([[0.3, -0.2], [1.0, 2.0], [0.0, 0.5]])
 LABELS = torch.tensor([0, 1, 0])

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from table_stages import Case, cases
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
 from cascada.ranking.cost import Arithmetic, Course, survivors_into
-from cascada.ranking.drop import drop_plan, keep_plan
+from cascada.ranking.plan import drop_plan, keep_plan
 
 EXITS = (4, 6, 8, 10, 12)
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cascada.ranking.batches import by_token_budget, shortest_first
+from cascada.ranking.arrays import by_token_budget, shortest_first
 
 LENGTHS = st.lists(st.integers(1, 50), max_size=60).map(lambda lengths: np.array(lengths, dtype=np.int64))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from table_stages import Case, Clock, SlowStage, by_the_rule, cases
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
 from cascada.ranking.stage import Deadline
 

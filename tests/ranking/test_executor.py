@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from table_stages import Case, TableStage, by_the_rule, cases
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
-from cascada.ranking.bm25 import BM25Stage
 from cascada.ranking.executor import execute
 from cascada.ranking.stage import Pairs, Scored
+from cascada.systems.bm25.stages import BM25Stage
 
 
 def seen(outcome):

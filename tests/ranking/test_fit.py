@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from table_stages import Case, Clock, SlowStage, TableStage
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
 from cascada.ranking.executor import Step
 from cascada.ranking.fit import RATIOS, SPARE, Fit, Rate, Speeds

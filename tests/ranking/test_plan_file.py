@@ -5,9 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from cascada.errors import CascadaError
-from cascada.ranking.drop import dropped
-from cascada.ranking.plan_file import PLAN_FILE, forget_plan, read_plan, write_plan
+from cascada.core.errors import CascadaError
+from cascada.ranking.plan import PLAN_FILE, dropped, forget_plan, read_plan, write_plan
 
 EXITS = (4, 8, 12)
 

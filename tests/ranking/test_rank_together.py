@@ -3,7 +3,7 @@
 import pytest
 
 from cascada import Ranker
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.stage import Deadline
 
 GROUPS = [

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cascada import Ranker
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.inputs import PAIRS_AT_ONCE
 
 ODD = [

@@ -7,7 +7,7 @@ import pytest
 def reader_folder(tmp_path_factory, encoder_folder):
     import torch
 
-    from cascada.models.reader import begin, save
+    from cascada.reading.network import begin, save
 
     torch.manual_seed(3)
     model = begin(str(encoder_folder), layers=2, max_length=32, overlap=8, dropout=0.1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cascada import Ranker
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.reading import Reader
 from cascada.text.pairs import PairTokenizer
 from cascada.text.windows import WindowTokenizer

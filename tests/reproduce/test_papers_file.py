@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.reproduce.papers import read_papers
 from cascada.training.recipes import read_recipe
 from cascada.training.study import StudyRecipe, members

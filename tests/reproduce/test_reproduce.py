@@ -55,7 +55,7 @@ def test_the_list_has_every_result_and_what_it_needs(cascada):
     rows = {line.split("  ")[1]: line for line in done.stdout.splitlines() if " table " in line or " figure " in line}
     assert len(rows) == 30
     assert rows["cascade table 1"].split()[-2:] == ["5/4", "docs/data.md"]
-    assert rows["tanda table 9"].split()[-2:] == ["–", "docs/tanda.md"]
+    assert rows["tanda table 9"].split()[-2:] == ["–", "docs/papers/tanda.md"]
     found = json.loads(cascada("--list", "--json", "--papers", PAPERS).stdout)
     assert [row["note"] for row in found if (row["paper"], row["number"]) == ("tanda", "Table 9")] == [
         "The data is private. What noisy labels do to both is measured in Table 5."

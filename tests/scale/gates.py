@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from hashing import HashingEncoder
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker
 from cascada.ranking.stage import Scored
 

@@ -13,9 +13,9 @@ from gates import KilledEncoder, deadly, killing, letter_ranker, odd
 from hashing import HashingEncoder, texts
 
 from cascada.cli.main import main
+from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group, qrels, write_jsonl, write_run
 from cascada.data.natural_questions import outcomes, write_asnq
-from cascada.errors import CascadaError, DataError
 from cascada.metrics import evaluate
 from cascada.ranking import Ranker
 from cascada.ranking.inputs import PAIRS_AT_ONCE
@@ -213,7 +213,7 @@ def test_natural_questions_become_the_same_asnq_file_by_file(tmp_path):
 
 
 def test_what_a_worker_complains_of_is_told_and_work_that_kills_its_worker_is_given_up():
-    from cascada.scale.tasks import each
+    from cascada.scale.cluster import each
 
     assert sorted(each(odd, range(3))) == [0, 1, 2]
     with pytest.raises(CascadaError, match=r"^Three is too odd\.$"):

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from hashing import HashingEncoder, texts
 
+from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group, write_jsonl
-from cascada.errors import CascadaError, DataError
-from cascada.scale.blocks import block_url, join
 from cascada.scale.corpus import Corpus, data_here
-from cascada.scale.files import absolute, appearing, exists, files_of, here, names_in, place
+from cascada.scale.files import absolute, appearing, block_url, exists, files_of, here, join, names_in, place
 from cascada.scale.rank import blocks_of
 from cascada.scale.shard import Filling, fill_shard
 from cascada.scale.study import waves

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cascada import Ranker
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.stage import Scored
 from cascada.search import Asker, MemoryRetriever, Passage, ask, read_passages
 from cascada.search.candidates import candidates

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 from cascada.search import read_passages
-from cascada.search.files import find_files
+from cascada.search.documents import find_files
 
 
 @pytest.fixture

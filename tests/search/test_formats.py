@@ -6,7 +6,7 @@ import os
 import pytest
 from small_pdf import small_pdf
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 from cascada.search import formats
 from cascada.search.formats import read
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from cascada.errors import CascadaError, DataError
+from cascada.core.errors import CascadaError, DataError
 from cascada.search import Index
 from cascada.search.index import update as updating
 

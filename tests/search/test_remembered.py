@@ -2,8 +2,8 @@
 
 import pytest
 
-from cascada.cache import cache_folder
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
+from cascada.core.files import cache_folder
 from cascada.search import Index, MemoryRetriever, retriever_of, sources
 from cascada.search.index import update
 

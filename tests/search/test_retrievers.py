@@ -4,9 +4,9 @@ from math import log
 
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.search import Index, MemoryRetriever, Passage, read_passages
-from cascada.search.tfidf import TfIdf, terms
+from cascada.search.retrievers import TfIdf, terms
 
 TEXTS = {
     "paris.txt": "Paris is the capital of France.\n\nThe river Seine runs through the middle of Paris.",

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from cascada.errors import CascadaError, NotHeld
+from cascada.core.errors import CascadaError, NotHeld
 from cascada.ranking import Ranker
 from cascada.ranking.stage import Scored
 

@@ -5,7 +5,7 @@ from gated_stage import gated
 from loopback import as_json, serving
 
 from cascada import Ranker
-from cascada.errors import CascadaError, NotHeld
+from cascada.core.errors import CascadaError, NotHeld
 from cascada.serve import Keys, Settings
 from cascada.serve.keys import read_keys
 

@@ -8,7 +8,7 @@ from loopback import PATIENCE, serving, without_seconds
 
 from cascada import Ranker
 from cascada.client import AsyncClient
-from cascada.export.write import export
+from cascada.systems.export import export
 
 
 @pytest.fixture(scope="module")

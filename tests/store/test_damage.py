@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hashing import child, texts
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.store import Store, check_structure, damaged, entry, fill
 
 FULL = """

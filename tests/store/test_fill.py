@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hashing import HashingEncoder, child, texts
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.store import LoadedInEachProcess, Store, check_structure, damaged, fill
 from cascada.store.fill import AT_ONCE
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hashing import HashingEncoder, texts
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.store import ShardedStore, Store, open_store, shard_of
 
 SHARDS = 4

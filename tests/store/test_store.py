@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hashing import child, texts
 
-from cascada.errors import CascadaError
-from cascada.store import Store, opening
+from cascada.core.errors import CascadaError
+from cascada.store import Store
+from cascada.store import lmdb_file as opening
 
 
 @pytest.mark.parametrize(("form", "error"), [("fp32", 0), ("fp16", 1e-3), ("int8", 1 / 254 * 1.01)])

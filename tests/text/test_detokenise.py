@@ -1,6 +1,6 @@
 import pytest
 
-from cascada.text.detokenise import detokenise
+from cascada.text.words import detokenise
 
 WRITTEN = {
     "-lrb- afc -rrb- , it": "(afc), it",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.pairs import EncodedPairs, PairTokenizer, share
 
 ODD_TEXTS = [

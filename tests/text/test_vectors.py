@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.vectors import vectors_for
 from cascada.text.vectors.spacy_table import hash_of, read_map
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from cascada.errors import CascadaError
-from cascada.text.vocabulary import PAD, UNKNOWN, Vocabulary, word_tokens
-from cascada.text.word_pairs import WordPairs, sides
+from cascada.core.errors import CascadaError
+from cascada.text.vocabulary import PAD, UNKNOWN, Vocabulary, WordPairs, sides, word_tokens
 
 TEXT = "It isn't Paris's 1,000.5 (or so)"
 

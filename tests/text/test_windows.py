@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.pairs import PairTokenizer
 from cascada.text.windows import WindowTokenizer
 

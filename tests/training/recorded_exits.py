@@ -5,7 +5,7 @@ import os
 import sys
 
 from cascada.cli.main import main
-from cascada.training.exit_learner import ExitLearner
+from cascada.training.exits import ExitLearner
 
 folder = sys.argv.pop(1)
 learned = ExitLearner.loss

@@ -8,16 +8,17 @@ import pytest
 import torch
 from trained import history
 
+from cascada.core.errors import CascadaError
+from cascada.core.folder import read_shape
 from cascada.data import load as load_groups
-from cascada.errors import CascadaError
-from cascada.models.decoupled import DecoupledShape
-from cascada.models.decoupled.folder import begin, load
-from cascada.models.encoder import load_encoder
+from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
-from cascada.ranking.folder import read_shape
 from cascada.store import Store
-from cascada.training.decoupled import SideExamples, leave_documents, shape_of
-from cascada.training.model_settings import DecoupledSettings
+from cascada.systems.decoupled.examples import SideExamples
+from cascada.systems.decoupled.folder import begin, load
+from cascada.systems.decoupled.learner import leave_documents, shape_of
+from cascada.systems.decoupled.settings import DecoupledModel
+from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.training.recipes import validated
 from cascada.training.run import prepare, train
 from cascada.training.settings import Recipe, TeacherSettings
@@ -172,7 +173,7 @@ def test_only_a_decoupled_ranker_has_a_store_and_a_joint_rate(recipe, training):
     ],
 )
 def test_what_a_recipe_leaves_out_is_dc_berts(encoder_folder, settings, join, exits):
-    shape = shape_of(DecoupledSettings(kind="decoupled", encoder=str(encoder_folder), **settings))
+    shape = shape_of(DecoupledModel(kind="decoupled", encoder=str(encoder_folder), **settings))
     assert (shape.join, shape.exits, shape.question_length) == (join, exits, 50)
 
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from trained import history, weights
 
-from cascada.errors import CascadaError
-from cascada.models import checkpoint
-from cascada.objectives import distill
+from cascada.core.errors import CascadaError
+from cascada.objectives.losses import distill
 from cascada.ranking import Ranker
+from cascada.systems.cascade import folder as checkpoint
 from cascada.training.exits import early_bias, exit_plan
 from cascada.training.run import train
 from cascada.training.settings import TrainingSettings

@@ -8,9 +8,9 @@ import torch
 from trained import history, weights
 
 from cascada import Ranker
-from cascada.errors import CascadaError
-from cascada.models.compare_aggregate.folder import load
-from cascada.models.levels import SCHEMES
+from cascada.core.errors import CascadaError
+from cascada.objectives.levels import SCHEMES
+from cascada.systems.compare_aggregate.folder import load
 from cascada.training import trainer
 from cascada.training.recipes import validated
 from cascada.training.run import prepare, train
@@ -239,7 +239,7 @@ def test_a_cascades_exits_learn_from_groups(recipe, objective):
 
 
 def test_a_cascade_that_learned_at_levels_is_a_cascade_like_any_other(recipe, tmp_path):
-    from cascada.export.write import export
+    from cascada.systems.export import export
 
     model = {**CASCADE, "levels": "PRI(list)"}
     folder = train(recipe(model=model, epochs=12, learning_rate=3e-3, batch=QUESTIONS))

@@ -1,6 +1,7 @@
 import pytest
 
-from cascada.training.marks import epoch_of, evaluation_updates
+from cascada.training.batches import epoch_of
+from cascada.training.schedule import evaluation_updates
 from cascada.training.settings import TrainingSettings
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.training.run import train
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from trained import history, weights
 
+from cascada.core.errors import CascadaError
 from cascada.data import Group, write_jsonl
 from cascada.data.group import Candidate
-from cascada.errors import CascadaError
 from cascada.reading import Reader
+from cascada.reading.examples import SpanExamples, asked_in, wrong_texts
+from cascada.reading.settings import ReaderRecipe, SpanSettings
 from cascada.text.windows import WindowTokenizer
-from cascada.training.reader_examples import SpanExamples, asked_in, wrong_texts
-from cascada.training.reader_settings import ReaderRecipe, SpanSettings
 from cascada.training.recipes import read_recipe
 from cascada.training.run import train
 from cascada.training.trainer import LearnerTrainer

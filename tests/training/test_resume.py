@@ -9,11 +9,10 @@ import pytest
 from trained import history, weights
 
 from cascada.cli.main import main
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.training import run, trainer
-from cascada.training.checkpoints import last_complete, mark_complete
-from cascada.training.claim import claimed
 from cascada.training.run import train
+from cascada.training.run_folder import claimed, last_complete, mark_complete
 
 LONG = {"epochs": 3, "batch": {"by": "tokens", "size": 100}, "checkpoint_every": 3, "evaluations_per_epoch": 2}
 

@@ -12,8 +12,8 @@ from safetensors.numpy import load_file
 from trained import history, weights
 
 from cascada import Ranker
+from cascada.core.errors import CascadaError
 from cascada.data import identified, qrels, read
-from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 from cascada.ranking.runs import run_of
 from cascada.training.recipes import read_recipe

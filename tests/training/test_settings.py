@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.training.recipes import read_recipe
 from cascada.training.settings import Recipe
 from cascada.training.study import StudyRecipe, members

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
+from cascada.core.errors import CascadaError
 from cascada.data import load
-from cascada.errors import CascadaError
-from cascada.ranking.plan_file import write_plan
-from cascada.training import report
+from cascada.ranking.plan import write_plan
+from cascada.training import study_report as report
 from cascada.training.recipes import validated
 from cascada.training.study import measured, members, run_study
 from cascada.training.tanda import steps

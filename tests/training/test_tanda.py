@@ -5,7 +5,7 @@ import yaml
 from conftest import groups, write_groups
 from trained import history, weights
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.training.recipes import validated
 from cascada.training.settings import Recipe
 from cascada.training.tanda import steps, train_tanda

@@ -33,6 +33,8 @@ def _peer(name: str, adapter: str, needs: tuple[str, ...], **settings: Any) -> E
 SENTENCE_TRANSFORMERS = _peer(
     "sentence-transformers torch fp32", "sentence_transformers", ("sentence_transformers",), backend="torch"
 )
+
+
 SENTENCE_TRANSFORMERS_INT8 = _peer(
     "sentence-transformers ONNX int8",
     "sentence_transformers",
@@ -40,7 +42,10 @@ SENTENCE_TRANSFORMERS_INT8 = _peer(
     backend="onnx",
     graph="int8",
 )
+
+
 FULL_INT8 = _cascada("int8", 0)
+
 
 ENGINES = (
     SENTENCE_TRANSFORMERS,

@@ -15,6 +15,8 @@ from cascada.bench.engines import Engine
 from cascada.bench.process import Child, ChildFailed, missing
 
 CHILD = Path(__file__).parent / "child.py"
+
+
 PAUSE = 0.2
 """Seconds between two measurements: threads that wait for more work spin for a while."""
 

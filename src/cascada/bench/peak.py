@@ -16,9 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from cascada.errors import require
+from cascada.core.errors import require
 
 TOKENS = 512
+
+
 SECONDS = 0.5
 
 

@@ -18,8 +18,8 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 from transformers import AutoModelForSequenceClassification
 
-from cascada.models.checkpoint import load
-from cascada.models.staged import StagedRanker
+from cascada.systems.cascade.folder import load
+from cascada.systems.cascade.network import StagedRanker
 
 
 def write_peer(folder: Path, out: Path) -> None:

@@ -9,8 +9,8 @@ import tempfile
 import threading
 from typing import Any
 
-from cascada.errors import CascadaError
-from cascada.probe import last_line, signal_name
+from cascada.core.errors import CascadaError
+from cascada.core.probe import last_line, signal_name
 
 ENVIRONMENT = {
     "PYTHONSAFEPATH": "1",  # a file torch.py here is not the library

@@ -13,18 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cascada import doctor
 from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine
 from cascada.bench.measure import Plan, measure, python_for
+from cascada.bench.prepare import QUESTION, sentences
 from cascada.bench.process import ChildFailed, missing, once
 from cascada.bench.surroundings import COLD, Surroundings
-from cascada.bench.texts import QUESTION, sentences
-from cascada.errors import CascadaError
-from cascada.ranking.folder import read_shape
+from cascada.core import processors
+from cascada.core.errors import CascadaError
+from cascada.core.folder import read_shape
 from cascada.text.pairs import PairTokenizer
 
 HERE = Path(__file__).parent
+
+
 LONG = 3600
+
+
 SHAPE = re.compile(r"[1-9]\d*x[1-9]\d*")
 
 
@@ -114,11 +118,11 @@ def machine() -> dict[str, Any]:
     """Where it was measured, and how busy that was."""
     packages = ("cascada", "onnxruntime", "numpy", "tokenizers", "torch")
     return {
-        "cpu": doctor.cpu(),
-        "memory": doctor.memory(),
+        "cpu": processors.cpu(),
+        "memory": processors.memory(),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "versions": {name: version for name in packages if (version := doctor.version(name))},
+        "versions": {name: version for name in packages if (version := processors.version(name))},
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
 
@@ -134,5 +138,5 @@ def _instructions() -> str:
     """Which of optimum's settings is this processor's."""
     if platform.machine() in ("aarch64", "arm64"):
         return "arm64"
-    there = doctor.cpu()["instructions"]
+    there = processors.cpu()["instructions"]
     return "avx512_vnni" if there.get("avx512_vnni") else "avx512" if there.get("avx512f") else "avx2"

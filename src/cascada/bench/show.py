@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cascada.bench.report import candidates, heading, tables
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
 NAME = 32
 """As wide as the longest engine's name."""
 

@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cascada.bench.process import ENVIRONMENT, ChildFailed
-from cascada.probe import last_line, signal_name
+from cascada.core.probe import last_line, signal_name
 
 IMPORT = "import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
+
+
 CROSS_ENCODER = """
 import json, sys
 from sentence_transformers import CrossEncoder

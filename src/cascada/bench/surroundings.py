@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cascada import doctor
 from cascada.bench.engines import SENTENCE_TRANSFORMERS
 from cascada.bench.measure import python_for
 from cascada.bench.process import ChildFailed, once
 from cascada.bench.startup import cold_cross_encoder, cold_rank, import_time
-from cascada.ranking.folder import read_shape
+from cascada.core import processors
+from cascada.core.folder import read_shape
 
 INSTALLED = Path(__file__).parent / "installed.py"
+
+
 COLD = 100
 """Candidates that are ranked from a cold start."""
 
@@ -39,7 +41,7 @@ class Surroundings:
 
     def _ours(self) -> dict[str, dict[str, Callable[[], Any]]]:
         shape = read_shape(self.exported)
-        sizes = [str(number) for number in (shape["hidden"], shape["feed_forward"], doctor.cores())]
+        sizes = [str(number) for number in (shape["hidden"], shape["feed_forward"], processors.cores())]
         return {
             "start": {
                 "import cascada": lambda: import_time(sys.executable, "cascada", repeats=self.repeats),

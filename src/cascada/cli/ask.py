@@ -10,7 +10,7 @@ import typer
 
 from cascada.cli.index import complain, watched
 from cascada.cli.options import AsJson, Drop, Keep, Model, ratios, whole_numbers
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 
 def ask(

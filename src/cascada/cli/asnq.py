@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data import Statistics
@@ -25,8 +25,8 @@ def convert(
 ) -> None:
     """Label every sentence of Natural Questions' pages from 1 to 4, as ASNQ does; only 4 answers the question."""
     from cascada.cli.progress import progress
+    from cascada.core.processors import cores
     from cascada.data.natural_questions import outcomes, write_asnq
-    from cascada.doctor import cores
 
     check_output(str(out))
     for path in inputs:

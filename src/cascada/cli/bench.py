@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, whole_numbers
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 CANDIDATES = "10,100,400,1000,4000"
 QUICK_SHAPE = "2x24"
@@ -46,7 +46,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Compare Cascada's engines with other libraries' on the same weights, in one run."""
-    from cascada.ranking.load import BUNDLED_FOLDER
+    from cascada.systems.load import BUNDLED_FOLDER
 
     if model and shape:
         raise CascadaError("Give a model or --shape, not both.")

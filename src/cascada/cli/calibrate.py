@@ -20,12 +20,12 @@ def calibrate(
     as_json: AsJson = False,
 ) -> None:
     """Write a ranker whose scores are probabilities: of those with 0.7, seven in ten are right."""
-    from cascada.ranking.load import require_torch
+    from cascada.core.errors import require_torch
 
     require_torch("calibrating a ranker")
     from cascada.cli.progress import progress
     from cascada.data import load
-    from cascada.models.calibrate import calibrate as write
+    from cascada.systems.cascade.calibrate import calibrate as write
 
     groups = load(data, root=root, split=split_or("dev", split, data))
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, Drop, Keep, ratios, whole_numbers
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,8 +53,8 @@ def cost(
 
 def _course(layers: int, exits: str | None, drop: str | None, keep: str | None, sequential: bool, join: int) -> Course:
     from cascada.ranking.cost import Course
-    from cascada.ranking.drop import plan_of
-    from cascada.ranking.exits import default_exits
+    from cascada.ranking.plan import plan_of
+    from cascada.systems.cascade.shape import default_exits
 
     places = tuple(whole_numbers(exits, "--exits") or (exit for exit in default_exits(layers) if exit > join))
     if not places or places[-1] != layers:

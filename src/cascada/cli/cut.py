@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 
 def cut(
@@ -20,10 +20,10 @@ def cut(
         kept = sorted({int(part) for part in exits.split(",")})
     except ValueError:
         raise CascadaError(f"--exits {exits}: expected layers with commas, such as 4,8,12.") from None
-    from cascada.ranking.load import require_torch
+    from cascada.core.errors import require_torch
 
     require_torch("cutting a ranker")
-    from cascada.models.checkpoint import cut as write
+    from cascada.systems.cascade.folder import cut as write
 
     write(model, kept, out)
     print(f"{out}: {'exits' if len(kept) > 1 else 'exit'} {', '.join(map(str, kept))} of {model}")

@@ -14,7 +14,7 @@ from cascada.cli import asnq
 from cascada.cli.mine import mine
 from cascada.cli.openqa import openqa
 from cascada.cli.options import AsJson, Out, Root, Source, Split
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data import Group, Mode, Statistics
@@ -40,7 +40,7 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Count questions, pairs and correct candidates, per split and mode."""
-    from cascada.data.modes import MODES, checked
+    from cascada.data.statistics import MODES, checked
 
     modes = (checked(mode),) if mode else MODES
     names = _splits(source, root, split)
@@ -125,7 +125,7 @@ def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Ite
     """The data, with a sign of life on the terminal while it is read; a question has the ids `load` would give it."""
     from cascada.cli.progress import shown
     from cascada.data import identified, read, select
-    from cascada.data.modes import checked
+    from cascada.data.statistics import checked
 
     wanted = checked(mode)
     groups = read(source, root=root, split=split)

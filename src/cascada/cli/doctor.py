@@ -15,7 +15,7 @@ def doctor(as_json: AsJson = False) -> None:
     """Say what this machine can run, what is installed, and what was chosen."""
     from rich.console import Console
 
-    from cascada.doctor import examine
+    from cascada.core.doctor import examine
 
     progress = Console(stderr=True)
     with progress.status("Looking around") as status:
@@ -41,7 +41,7 @@ def show(found: dict[str, Any], console: Console) -> None:
 
 
 def rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    from cascada.probe import Probe
+    from cascada.core.probe import Probe
 
     cpu, memory = found["cpu"], found["memory"]
     advertised = [name for name, there in cpu["instructions"].items() if there]

@@ -55,7 +55,7 @@ def encode(
 
 def encoder_of(model: str) -> Encoder:
     """The documents' side of a ranker."""
-    from cascada.ranking.decoupled import document_encoder
+    from cascada.systems.decoupled.engine import document_encoder
 
     return document_encoder(model)
 
@@ -65,8 +65,7 @@ def texts_of(
 ) -> list[str]:
     """What is in a corpus, each text once."""
     from cascada.cli.index import complain, watched
-    from cascada.search.reading import read_passages
-    from cascada.search.units import CANDIDATES, check_units, texts_in
+    from cascada.search.documents import CANDIDATES, check_units, read_passages, texts_in
 
     check_units(units, data_set=bool(root or split))
     if units == CANDIDATES:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Store, ratios, split_or, whole_numbers
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.data import Group, Run
@@ -40,7 +40,7 @@ def evaluate(
     """Measure a ranker on a data set, as trec_eval does."""
     require("pytrec_eval", "eval", "measuring")
     from cascada.data import load, qrels, read_run, write_run
-    from cascada.data.modes import checked
+    from cascada.data.statistics import checked
     from cascada.metrics import DEFAULT_MEASURES, Measure, compare
     from cascada.metrics import evaluate as measure
 
@@ -78,12 +78,10 @@ def _ranked(
         return read_run(model), {}
     from cascada.cli.progress import progress
     from cascada.ranking import Ranker
-    from cascada.ranking.bm25 import bm25_ranker
     from cascada.ranking.runs import run_of
 
-    # BM25 knows how rare a word is from all the candidates at hand, as a search engine does from its index.
-    texts = (text for group in groups for text in group.texts)
-    ranker = bm25_ranker(texts) if model == "bm25" and not store else Ranker.load(model, store=store)
+    # BM25 takes IDF from all the candidates at hand, as a search engine does from its index.
+    ranker = Ranker.load(model, store=store, texts=(text for group in groups for text in group.texts))
     spent = Costs([group for group in groups if group.candidates])
     drops, counts = ratios(drop), whole_numbers(keep, "--keep")
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:

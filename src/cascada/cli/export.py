@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson, Root, split_or
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.data import Group
-    from cascada.export.check import Agreement
+    from cascada.systems.export import Agreement
 
 
 def export(
@@ -32,11 +32,11 @@ def export(
     """Write a trained ranker as stage graphs for the CPU engine, which needs no torch."""
     if precision not in ("int8", "fp32"):
         raise CascadaError(f"--precision takes int8 or fp32, not {precision!r}.")
-    from cascada.ranking.load import require_torch
+    from cascada.core.errors import require_torch
 
     require_torch("exporting")
     require("onnx", "train", "exporting")
-    from cascada.export.write import export as write
+    from cascada.systems.export import export as write
 
     groups = _groups(data, root, split) if data else []  # a mistake in their name is told before the work
     new = not out.exists()
@@ -56,7 +56,7 @@ def _groups(data: str, root: Path | None, split: str | None) -> list[Group]:
 
 def _measured(model: Path, out: Path, groups: Sequence[Group]) -> Agreement:
     from cascada.cli.progress import progress
-    from cascada.export.check import agreement
+    from cascada.systems.export import agreement
 
     with progress("comparing", total=2 * sum(len(group.candidates) for group in groups)) as advance:
         return agreement(model, out, groups, advance)
@@ -64,8 +64,8 @@ def _measured(model: Path, out: Path, groups: Sequence[Group]) -> Agreement:
 
 def _refuse(found: Agreement, precision: str, loss: float, out: Path, *, new: bool) -> None:
     """What ranks otherwise than it was trained to is not left behind."""
-    from cascada.export.check import CLOSE
-    from cascada.ranking.folder import SHAPE_FILE
+    from cascada.core.folder import SHAPE_FILE
+    from cascada.systems.export import CLOSE
 
     if precision == "fp32" and found.largest_difference > CLOSE:
         problem = f"a score differs from torch's by {found.largest_difference:.2g}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 
 if TYPE_CHECKING:
     from cascada.search import Index
@@ -28,7 +28,7 @@ def index(
 ) -> None:
     """Keep a search index of documents: new and changed files are read, those that are gone are forgotten."""
     from cascada.search import Index
-    from cascada.search.files import find_files
+    from cascada.search.documents import find_files
 
     if not forget:
         find_files(paths)  # a mistyped path is told before an index is made

@@ -29,7 +29,7 @@ from cascada.cli import (
     train,
     tune,
 )
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
 

@@ -47,9 +47,9 @@ def mine(
 ) -> None:
     """Mine negatives for question-sentence pairs: hard ones, from the same article, from elsewhere."""
     from cascada.cli.progress import shown
+    from cascada.core.errors import CascadaError
     from cascada.data import Statistics, write_jsonl
     from cascada.data.mining import Guards, Miner, Wanted, squad_answers
-    from cascada.errors import CascadaError
 
     if sentences is None and (articles or tokenised):
         raise CascadaError("--articles and --tokenised belong to --sentences: SOURCE has no parallel files without it.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data import Group

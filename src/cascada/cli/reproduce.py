@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.reproduce.papers import Paper, Papers, Result

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Split, Store, ratios, whole_numbers
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.scale.rank import Rankings
@@ -50,7 +50,7 @@ def encode(
     from cascada.scale.encode import encode as encoded
     from cascada.scale.models import anywhere, load_encoder
     from cascada.scale.shard import Filling
-    from cascada.store.forms import checked_form
+    from cascada.store.format import checked_form
 
     checked_form(form or "int8")
     filling = Filling(partial(load_encoder, anywhere(model)), form, cores)
@@ -82,7 +82,7 @@ def rank(
     """Rank every question of a data set, block by block, into one TREC run; measure it with --measures."""
     from cascada.cli.progress import progress
     from cascada.data import identified, read, select
-    from cascada.data.modes import checked
+    from cascada.data.statistics import checked
     from cascada.scale.cluster import connected
     from cascada.scale.corpus import data_here
     from cascada.scale.rank import rank as ranked
@@ -104,10 +104,10 @@ def rank(
 def _rankings(model: str, store: str | None, drop: str | None, keep: str | None, measures: str, cores: int) -> Rankings:
     """What may be wrong with the options is found before a cluster is asked for."""
     from cascada.metrics import Measure
-    from cascada.ranking.tuning.scores_file import model_mark
     from cascada.scale.files import absolute
     from cascada.scale.models import anywhere, load_ranker
     from cascada.scale.rank import Rankings
+    from cascada.systems.load import model_digest
 
     if model == "bm25":
         raise CascadaError("bm25 counts words over all the data, which no block has: use `cascada evaluate bm25`.")
@@ -115,7 +115,7 @@ def _rankings(model: str, store: str | None, drop: str | None, keep: str | None,
         require("pytrec_eval", "eval", "measuring")
     names = tuple(Measure.parse(name).name for name in measures.split(",")) if measures else ()
     name, encodings = anywhere(model), absolute(store) if store else None
-    mark = model_mark(name, encodings, plan=True)
+    mark = model_digest(name, encodings, plan=True)
     load = partial(load_ranker, name, encodings)
     return Rankings(load, mark, ratios(drop), whole_numbers(keep, "--keep"), names, cores)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import Drop, Keep, Store, ratios, whole_numbers
-from cascada.errors import require
+from cascada.core.errors import require
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -84,11 +84,11 @@ def app_of(
 def _ranker(model: str | None, store: Path | None, drop: str | None, keep: str | None) -> Ranker:
     """With the plan that holds for requests that name none."""
     from cascada.ranking import Ranker
-    from cascada.ranking.drop import plan_of
+    from cascada.ranking.plan import plan_of
 
     ranker = Ranker.load(model, store=store)
-    ranker.plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
-    return ranker
+    plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
+    return ranker.with_plan(plan)
 
 
 def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
@@ -99,6 +99,6 @@ def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
 
 def shown_name(model: str | None) -> str:
     """What answers carry: clients need not know where the folders are."""
-    from cascada.ranking.load import BUNDLED, names_in
+    from cascada.systems.load import BUNDLED, names_in
 
     return "+".join(Path(part).name for part in names_in(model or BUNDLED))

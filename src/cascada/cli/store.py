@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.store import Stats

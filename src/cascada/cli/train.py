@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 
 def train(
@@ -27,7 +27,7 @@ def train(
     settings = read_recipe(recipe, changes(set_ or []))
     for module in ("torch", "transformers", "accelerate", "pytrec_eval", "matplotlib"):
         require(module, "train", "training")
-    from cascada.training.claim import first_process
+    from cascada.training.run_folder import first_process
     from cascada.training.start import start
 
     outcomes = start(settings)

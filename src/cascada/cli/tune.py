@@ -12,11 +12,11 @@ import typer
 
 from cascada.cli.options import AsJson, Root, Store, split_or
 from cascada.cli.progress import progress
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.data import Group
-    from cascada.ranking.drop import Plan
+    from cascada.ranking.plan import Plan
     from cascada.ranking.tuning import ExitScores, Tuning
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -79,7 +79,7 @@ def tune(
 
 
 def _forget(folder: Path) -> str:
-    from cascada.ranking.plan_file import forget_plan
+    from cascada.ranking.plan import forget_plan
 
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")
@@ -119,7 +119,7 @@ def _numbers(ratios: str | None) -> list[float] | None:
 
 
 def _check_outputs(model: str, scores: Path | None, picture: Path | None, save: bool) -> None:
-    from cascada.ranking.folder import read_shape
+    from cascada.core.folder import read_shape
 
     for name, path in (("--scores", scores), ("--picture", picture)):
         if path and not path.resolve().parent.is_dir():
@@ -133,7 +133,7 @@ def _check_outputs(model: str, scores: Path | None, picture: Path | None, save: 
 def _groups(data: str | None, root: Path | None, split: str | None, mode: str) -> tuple[list[Group], str]:
     """The questions, and how to call them."""
     from cascada.data import load
-    from cascada.data.modes import checked
+    from cascada.data.statistics import checked
 
     if data is None:
         raise CascadaError("Name the data to tune on: cascada tune MODEL DATA.")
@@ -147,14 +147,16 @@ def _scores(model: str, groups: list[Group], path: Path | None, store: Path | No
     from cascada.ranking import Ranker
     from cascada.ranking.tuning import collect
     from cascada.ranking.tuning.scores_file import load_scores, save_scores
+    from cascada.systems.load import model_digest
 
+    digest = model_digest(model, store)
     if path and path.exists():
-        return load_scores(path, model, groups, store)
+        return load_scores(path, digest, groups)
     ranker = Ranker.load(model, store=store)
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
-        found = collect(ranker, groups, each=lambda ranking: advance(len(ranking)))
+        found = collect(ranker, groups, advance=advance)
     if path:
-        save_scores(path, found, model, groups, store)
+        save_scores(path, found, digest, groups)
     return found
 
 
@@ -174,7 +176,7 @@ def _draw(tuning: Tuning, path: Path, what: str) -> None:
 
 
 def _save(folder: Path, tuning: Tuning, exits: tuple[int, ...], about: dict[str, Any]) -> None:
-    from cascada.ranking.plan_file import write_plan
+    from cascada.ranking.plan import write_plan
 
     found = tuning.chosen.to_dict()
     write_plan(folder, tuning.chosen.plan, exits, about | {k: v for k, v in found.items() if k not in ("drop", "keep")})

@@ -1,11 +1,9 @@
 """Groups in and out: a question with its candidate sentences, from the data sets of the field or your own files."""
 
-from cascada.data.group import Candidate, Group
-from cascada.data.identify import identified
-from cascada.data.modes import MODES, Mode, select
+from cascada.data.group import Candidate, Group, identified
 from cascada.data.noise import flip_labels
 from cascada.data.read import load, read
-from cascada.data.statistics import Statistics, statistics, statistics_by_mode
+from cascada.data.statistics import MODES, Mode, Statistics, select, statistics, statistics_by_mode
 from cascada.data.trec import Qrels, Run, qrels, read_qrels, read_run, write_qrels, write_run
 from cascada.data.write import write_jsonl
 

@@ -17,14 +17,19 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 from cascada.text.words import words
 
 LONGEST = 1000
 """Lines of the longest article, at least: it grows with the mean length."""
+
+
 PRIOR = 0.1
+
+
 COMMON = 1.5
 """A word in more lines than this many articles of mean length speaks for none of them."""
+
 
 Floats = NDArray[np.float64]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 THREE_SPLITS = ("train", "dev", "test")
+
+
 TREC_SPLITS = ("train", "train-all", "dev", "test")
 
 
@@ -15,6 +17,7 @@ def _named(pattern: str, splits: tuple[str, ...] = THREE_SPLITS) -> dict[str, st
 
 
 _TREC_2007 = _named("{split}-less-than-40.manual-edit.xml") | {"train-all": "train2393.cleanup.xml"}
+
 
 CATALOG: dict[str, tuple[dict[str, str], ...]] = {
     "wikiqa": (_named("WikiQA-{split}.tsv"), _named("WikiQA-{split}.txt"), _named("{split}.tsv")),

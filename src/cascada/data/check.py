@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from cascada.core.errors import DataError
 from cascada.data.lines import Line, Source, lines
-from cascada.errors import DataError
 
 
 class Where(Protocol):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+from cascada.core.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +39,40 @@ class Group:
     def texts(self) -> tuple[str, ...]:
         """The candidates' sentences."""
         return tuple(candidate.text for candidate in self.candidates)
+
+
+def identified(groups: Iterable[Group]) -> Iterator[Group]:
+    """Fill in missing ids: a question's is its position from 1, a candidate's is `{question id}-{index}` from 0.
+
+    Ids that are there stay. Two questions, or two candidates of one question, with the same id are refused.
+    """
+    seen: set[str] = set()
+    for position, group in enumerate(groups, 1):
+        name = str(position) if group.id is None else group.id
+        if name in seen:
+            raise DataError(f"Question {position} ({group.question!r}) has the id {name!r} of an earlier question.")
+        seen.add(name)
+        yield Group(group.question, _candidates(name, group.candidates), name)
+
+
+def _candidates(question: str, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    seen: set[str | None] = set()
+    named = []
+    for index, candidate in enumerate(candidates):
+        if candidate.id is None:
+            candidate = replace(candidate, id=f"{question}-{index}")
+        if candidate.id in seen:
+            raise DataError(f"Question {question!r} has two candidates with the id {candidate.id!r}.")
+        seen.add(candidate.id)
+        named.append(candidate)
+    return tuple(named)
+
+
+def data_digest(groups: Sequence[Group]) -> str:
+    """A digest of ids and texts, not of labels: those do not change a score."""
+    digest = blake2b(digest_size=16)
+    for group in groups:
+        if group.candidates:
+            row = [group.id, group.question, *((one.id, one.text) for one in group.candidates)]
+            digest.update(json.dumps(row).encode())
+    return digest.hexdigest()

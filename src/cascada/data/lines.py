@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import IO, NamedTuple, cast
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 
 Source = str | PathLike[str]
 

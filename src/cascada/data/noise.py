@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
+from cascada.core.errors import CascadaError, DataError
+from cascada.core.shares import share_of
 from cascada.data.group import Candidate, Group
-from cascada.errors import CascadaError, DataError
-from cascada.shares import share_of
 
 
 def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:

@@ -7,13 +7,12 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
+from cascada.core.errors import CascadaError
 from cascada.data.catalog import CATALOG, expected_files, splits
-from cascada.data.group import Group
-from cascada.data.identify import identified
+from cascada.data.group import Group, identified
 from cascada.data.lines import Source
-from cascada.data.modes import Mode, checked, select
 from cascada.data.readers import READERS, Reader, hub
-from cascada.errors import CascadaError
+from cascada.data.statistics import Mode, checked, select
 
 _NEEDS_A_NAME = (".tsv", ".txt", ".xml", ".json")
 

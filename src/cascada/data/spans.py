@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from cascada.core.errors import DataError
+from cascada.core.files import atomic_write
 from cascada.data import check
-from cascada.data.atomic import written
 from cascada.data.check import Entry
 from cascada.data.lines import Source
-from cascada.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def write_paragraphs(paragraphs: Iterable[Paragraph], path: Source) -> None:
         {"title": title, "paragraphs": [_record(paragraph) for paragraph in members]}
         for title, members in groupby(paragraphs, key=lambda paragraph: paragraph.title)
     ]
-    with written(path) as file:
+    with atomic_write(path) as file:
         json.dump({"version": "1.1", "data": articles}, file, ensure_ascii=False)
 
 

@@ -6,17 +6,19 @@ import math
 from collections.abc import Iterable
 from typing import TypeVar
 
-from cascada.data.atomic import written
+from cascada.core.errors import DataError
+from cascada.core.files import atomic_write
 from cascada.data.check import shown
-from cascada.data.group import Group
-from cascada.data.identify import identified
+from cascada.data.group import Group, identified
 from cascada.data.lines import Line, Source, records
-from cascada.errors import DataError
 
 Run = dict[str, dict[str, float]]
 """Question id → candidate id → score."""
+
+
 Qrels = dict[str, dict[str, int]]
 """Question id → candidate id → relevance."""
+
 
 Value = TypeVar("Value", int, float)
 
@@ -40,7 +42,7 @@ def read_run(path: Source) -> Run:
 
 def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
     """Questions stand in the order of `run`, candidates by falling score; every score reads back as the same float."""
-    with written(path) as file:
+    with atomic_write(path) as file:
         for question, scores in run.items():
             ranked = sorted(scores.items(), key=lambda item: -item[1])
             for rank, (document, score) in enumerate(ranked, 1):
@@ -61,7 +63,7 @@ def read_qrels(path: Source) -> Qrels:
 
 def write_qrels(relevances: Qrels, path: Source) -> None:
     """As `read_qrels` reads them, in the order they have."""
-    with written(path) as file:
+    with atomic_write(path) as file:
         for question, documents in relevances.items():
             for document, relevance in documents.items():
                 file.write(f"{_name(question)} 0 {_name(document)} {int(relevance)}\n")

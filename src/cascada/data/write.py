@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from cascada.data.atomic import written
+from cascada.core.errors import DataError
+from cascada.core.files import atomic_write
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Source
-from cascada.errors import DataError
 
 
 def write_jsonl(groups: Iterable[Group], path: Source) -> int:
     """Write a group a line, streaming; the file appears only once it is complete. Returns how many groups it holds."""
     count = 0
-    with written(path) as file:
+    with atomic_write(path) as file:
         for group in groups:
             file.write(json.dumps(_record(group), ensure_ascii=False) + "\n")
             count += 1

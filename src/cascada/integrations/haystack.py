@@ -15,7 +15,7 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.integrations.ranks import Ranks, falling, ranker_of
 
 

@@ -15,7 +15,7 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.integrations.ranks import Ranks, falling
 
 

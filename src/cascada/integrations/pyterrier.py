@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.integrations.ranks import Ranks, falling, ranker_of, rankings
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.drop import Drop, Keep
+from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import Document
 
 

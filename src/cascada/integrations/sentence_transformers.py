@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 from cascada.integrations.ranks import Ranks, falling, ranker_of, rankings
 from cascada.ranking.stage import Floats
 

@@ -1,11 +1,9 @@
 """How good a ranking or an answer is: trec_eval's numbers, open-domain QA's, significance, and means over seeds."""
 
+from cascada.metrics.answers import answer_scores, exact_match, f1, open_qa_scores
 from cascada.metrics.evaluate import Evaluation, Policy, evaluate
-from cascada.metrics.exact import answer_scores, exact_match, f1
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
-from cascada.metrics.open_qa import open_qa_scores
-from cascada.metrics.seeds import Spread, over_seeds
-from cascada.metrics.significance import Comparison, compare
+from cascada.metrics.significance import Comparison, Spread, compare, over_seeds
 
 __all__ = [
     "DEFAULT_MEASURES",

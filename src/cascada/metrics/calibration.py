@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 Floats = NDArray[np.float64]
+
+
 BINS = 10
 
 

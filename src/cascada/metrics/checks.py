@@ -7,13 +7,14 @@ from math import isfinite
 from numbers import Integral
 from typing import TYPE_CHECKING, NoReturn
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data.trec import Qrels, Run
-
 # trec_eval keeps scores as 32-bit floats: anything larger would become infinite, and tie.
 LARGEST_SCORE = 3.4028234663852886e38
+
+
 # It keeps one counter per level of relevance, so a huge level would ask for a huge array.
 LARGEST_RELEVANCE = 1_000_000
 

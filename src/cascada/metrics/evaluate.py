@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 from cascada.metrics.checks import checked_labels, checked_scores
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
 
 if TYPE_CHECKING:
     from cascada.data.trec import Qrels, Run
-
 Policy = Literal["zero", "skip", "error"]
 """What becomes of a question that cannot be measured: it counts as 0, is left out, or stops the evaluation."""
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 DEFAULT_MEASURES = ("MAP", "MRR", "P@1", "nDCG@10")
 
+
 KNOWN = "MAP, MRR, P@k, nDCG@k and R@k (k ≥ 1, as in P@1)"
+
 
 # The name in lower case → how we write it, and trec_eval's name for it.
 _WHOLE_LIST = {"map": ("MAP", "map"), "mrr": ("MRR", "recip_rank")}
+
+
 _CUT_OFF = {"p": ("P", "P"), "ndcg": ("nDCG", "ndcg_cut"), "r": ("R", "recall"), "recall": ("R", "recall")}
+
 
 # trec_eval sorts cut-offs as 32-bit integers; beyond that it mixes up measures without a word.
 _LARGEST_CUT_OFF = 2**31 - 1

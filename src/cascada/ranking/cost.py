@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from cascada.errors import CascadaError
-from cascada.ranking.drop import Plan, dropped
+from cascada.core.errors import CascadaError
+from cascada.ranking.plan import Plan, dropped
 from cascada.ranking.stage import Ints
 
 

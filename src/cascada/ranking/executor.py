@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.errors import CascadaError
-from cascada.ranking.drop import Rule, dropped
+from cascada.core.errors import CascadaError
+from cascada.ranking.plan import Rule, dropped
 from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage, State
 
 

@@ -14,7 +14,10 @@ from cascada.ranking.result import Item, Ranking, StageCost, on_one_line
 
 FIRST = 10
 """Of those that stayed to the end so many are shown, and of those that left earlier `FALLEN` for each exit."""
+
+
 FALLEN = 3
+
 
 SCORE, TEXT = 7, 24
 """Columns of the terminal that a score takes, and that a text should have at least."""

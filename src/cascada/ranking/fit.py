@@ -18,11 +18,14 @@ from cascada.ranking.stage import Deadline, Ints, Stage
 
 RATIOS = tuple(Decimal(tenths) / 10 for tenths in range(10))
 
+
 SPARE = 0.9
 """The share of the time left that a plan may fill: a stage that ends too late is lost whole."""
 
+
 REMEMBERED = 9
 """Runs of a stage whose median counts: a slow first one is soon outvoted, and a busier machine soon noticed."""
+
 
 _LOCK = Lock()  # one for all, so that a ranker can still be pickled
 

@@ -3,17 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
+from cascada.ranking.plan import Drop, Keep, Plan
 from cascada.ranking.result import Document
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 
 PAIRS_AT_ONCE = 2048
 """`rank_many` runs this many pairs together: enough to fill batches of like length, little enough to hold."""
 
+
 Asked = tuple[str, Sequence[Document]]
+
+
+@dataclass(frozen=True)
+class RankOptions:
+    """How a ranking may be cut short, and how much of it is returned: what travels from a call to the executor.
+
+    `RankOptions.of` checks what a user gave and starts the clock of the deadline.
+    """
+
+    top: int | None = None
+    drop: Drop = None
+    keep: Keep | None = None
+    min_score: float | None = None
+    deadline: Deadline = NO_DEADLINE
+    plan: Plan | None = None
+    """What drop and keep mean for one ranker; see `Ranker.resolved`."""
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        top: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        min_score: float | None = None,
+        deadline_ms: float | None = None,
+    ) -> RankOptions:
+        """The options of a call; see `Ranker.rank`."""
+        deadline = deadline_of(deadline_ms)
+        if isinstance(drop, str) and keep is None:
+            if drop != "fit":
+                raise CascadaError(f'drop is {drop!r}; it must be a number, a list of numbers, or "fit".')
+            if deadline is NO_DEADLINE:
+                raise CascadaError('drop="fit" chooses drops to meet deadline_ms, and none was given.')
+        return cls(checked_top(top), drop, keep, _checked_score(min_score), deadline)
 
 
 def checked_top(top: int | None) -> int | None:
@@ -31,6 +69,12 @@ def deadline_of(milliseconds: float | None) -> Deadline:
     if not number or not milliseconds > 0:
         raise CascadaError(f"deadline_ms is {milliseconds!r}; it must be a number above 0.")
     return Deadline.after(float(milliseconds) / 1000)
+
+
+def _checked_score(score: float | None) -> float | None:
+    if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float, np.number))):
+        raise CascadaError(f"min_score is {score!r}; it must be a number from 0 to 1.")
+    return score
 
 
 def text_of(candidate: Document) -> str:

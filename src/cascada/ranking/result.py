@@ -15,6 +15,7 @@ from rich.text import Text
 
 Document = str | Mapping[str, Any]
 
+
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 

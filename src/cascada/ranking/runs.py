@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from cascada.data import Group, Run
-from cascada.ranking.drop import Drop, Keep
+from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.result import Ranking
 
@@ -45,10 +45,11 @@ def exit_runs(
     """
     groups = [group for group in groups if group.candidates]
     runs: list[Run] = [{} for _ in ranker.stages]
-    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=0), strict=True):
-        advance(len(ranking))
-        for stage, run in enumerate(runs):
-            run[str(group.id)] = {str(group.candidates[item.index].id): item.scores[stage] for item in ranking}
+    for group, scores in zip(groups, ranker.exit_scores(_questions(groups)), strict=True):
+        advance(len(group.candidates))
+        ids = [str(candidate.id) for candidate in group.candidates]
+        for run, row in zip(runs, scores.tolist(), strict=True):
+            run[str(group.id)] = dict(zip(ids, row, strict=True))
     return runs
 
 

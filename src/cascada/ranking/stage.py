@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+
+
 Ints = NDArray[np.int64]
+
+
 Bools = NDArray[np.bool_]
 
 

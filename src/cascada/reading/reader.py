@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.errors import CascadaError, require
-from cascada.ranking.batches import shortest_first
-from cascada.ranking.engines.sigmoid import sigmoid
+from cascada.core.errors import CascadaError, require_torch
+from cascada.core.folder import READER, SHAPE_FILE, kind_of
+from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.inputs import checked_top
-from cascada.reading.folder import read_reader_shape
 from cascada.reading.span import Floats, Span, best_span
 from cascada.text.pairs import Ints
 from cascada.text.windows import Windows, WindowTokenizer
@@ -20,9 +19,11 @@ from cascada.text.windows import Windows, WindowTokenizer
 TOKEN_BUDGET = 1024
 """Padded tokens computed at once."""
 
+
 Score = Callable[[Windows, Ints], Floats]
 """Windows, and some of their rows, to (rows, longest, 2): how likely a token is the first and the last of an answer.
 The first token of a row stands for there being none."""
+
 
 Asked = tuple[str, Sequence[str]]
 
@@ -37,10 +38,9 @@ class Reader:
     @staticmethod
     def load(folder: str | Path) -> Reader:
         """The reader that `cascada train` wrote into `folder` from a recipe of kind reader."""
-        read_reader_shape(Path(folder))  # a wrong folder is told before anything is loaded
-        for module in ("torch", "transformers", "safetensors"):
-            require(module, "train", "the reader")
-        from cascada.reading.pytorch import torch_reader
+        check_reader(Path(folder))  # before anything heavy is loaded
+        require_torch("the reader")
+        from cascada.reading.network import torch_reader
 
         return torch_reader(Path(folder))
 
@@ -106,3 +106,11 @@ def _checked(question: str, texts: Sequence[str]) -> Asked:
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise CascadaError("The texts must be a list of strings.")
     return question, texts
+
+
+def check_reader(folder: Path) -> None:
+    """Refuse a folder that does not hold a reader."""
+    if folder.is_dir() and not (folder / SHAPE_FILE).is_file():
+        raise CascadaError(f"{folder} is not a reader: it has no {SHAPE_FILE}. Train one; see docs/reader.md.")
+    if kind_of(folder) != READER:
+        raise CascadaError(f"{folder} is not a reader but a ranker. Train a reader; see docs/reader.md.")

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 LONGEST = 30
 """Tokens of an answer."""
+
+
 LIKELY = 0.5
+
 
 Floats = NDArray[np.float32]
 

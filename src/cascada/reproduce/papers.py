@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 Size = Literal["full", "short"]
 PROGRAMS = ("cascada", "python")

@@ -9,8 +9,8 @@ from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
-from cascada.data.atomic import written
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
+from cascada.core.files import atomic_write
 from cascada.reproduce.runner import Done, Outcome, slug
 
 JSON_FILE, MARKDOWN_FILE = "report.json", "report.md"
@@ -24,9 +24,9 @@ def write_report(folder: Path, outcomes: Sequence[Outcome], order: Sequence[str]
     found = {slug(outcome): outcome for outcome in [*read_report(folder), *outcomes]}
     places = {name: place for place, name in enumerate(order)}
     ordered = sorted(found.values(), key=lambda one: (places.get(one.name, len(places)), one.size))
-    with written(folder / JSON_FILE) as file:
+    with atomic_write(folder / JSON_FILE) as file:
         json.dump({"results": [asdict(outcome) for outcome in ordered]}, file, indent=1, ensure_ascii=False)
-    with written(folder / MARKDOWN_FILE) as file:
+    with atomic_write(folder / MARKDOWN_FILE) as file:
         file.write(markdown(ordered, os.path.relpath(repository, folder.resolve())))
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.reproduce import child
 from cascada.reproduce.papers import Command, Paper, Result, Size
 
@@ -148,14 +148,14 @@ def machine() -> dict[str, Any]:
     import platform
 
     import cascada
-    from cascada import doctor
+    from cascada.core import processors
 
-    cpu = doctor.cpu()
-    parts = {name: doctor.version(name) for name in ("torch", "transformers", "onnxruntime", "numpy")}
+    cpu = processors.cpu()
+    parts = {name: processors.version(name) for name in ("torch", "transformers", "onnxruntime", "numpy")}
     return {
         "processor": cpu["model"],
         "cores": cpu["cores"],
-        "memory": doctor.memory()["total"],
+        "memory": processors.memory()["total"],
         "platform": platform.platform(),
         "versions": {"cascada": cascada.__version__, "python": platform.python_version(), **parts},
     }

@@ -4,7 +4,7 @@ Each part's result is a file that appears whole, so that a part is done once how
 started again.
 """
 
-from cascada.errors import require
+from cascada.core.errors import require
 
 require("ray", "scale", "work on several machines")
 require("pyarrow", "scale", "work on several machines")

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from cascada.data.atomic import written
+from cascada.core.errors import DataError
+from cascada.core.files import atomic_write
 from cascada.data.group import Candidate
 from cascada.data.natural_questions import Conversion, Skipped, outcomes
-from cascada.data.natural_questions.asnq import KEPT_PROBLEMS, AsnqFile, add_outcomes
-from cascada.errors import DataError
-from cascada.scale.blocks import block_url
-from cascada.scale.files import absolute, appearing, exists, here, state_of
-from cascada.scale.tasks import each
+from cascada.data.natural_questions.convert import KEPT_PROBLEMS, AsnqFile, add_outcomes
+from cascada.scale.cluster import each
+from cascada.scale.files import absolute, appearing, block_url, exists, here, state_of
 
 Numbered = tuple[int, str]
 
@@ -29,7 +28,7 @@ def convert(files: Sequence[str], out: str, *, advance: Callable[[int], object] 
         blocks[number] = block
         if advance:
             advance(1)
-    with appearing(out) as path, written(path) as file:
+    with appearing(out) as path, atomic_write(path) as file:
         done = _joined([blocks[number] for number in sorted(blocks)], AsnqFile(file))
         done.check(out)
     return done
@@ -42,7 +41,7 @@ def convert_file(out: str, numbered: Numbered) -> tuple[int, str]:
     number, url = numbered
     block = block_url(out, number, [url, state_of(url)], "tsv")
     if not exists(_beside(block)):
-        with here(url) as path, appearing(block) as target, written(target) as file:
+        with here(url) as path, appearing(block) as target, atomic_write(target) as file:
             done = add_outcomes(outcomes([path]), AsnqFile(file))
         with appearing(_beside(block)) as target:
             target.write_text(json.dumps(_as_dict(done, str(path), url)), encoding="utf-8")

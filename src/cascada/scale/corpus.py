@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from cascada.data import read
 from cascada.scale.files import absolute, exists, files_of, here
-from cascada.search.files import find_files
+from cascada.search.documents import CANDIDATES, check_units, file_passages, find_files, texts_in
 from cascada.search.formats import READERS
-from cascada.search.reading import file_passages
-from cascada.search.units import CANDIDATES, check_units, texts_in
 
 _NAMED = re.compile(r"(?:(\w+):)?(\w+://.+)")
 """A URL, perhaps with the name of its layout in front: `wikiqa:s3://bucket/test.tsv`."""

@@ -12,18 +12,22 @@ import pyarrow as pa
 import ray.data
 from ray.data.context import ShuffleStrategy
 
-from cascada.errors import CascadaError, DataError
+from cascada.core.errors import CascadaError, DataError
+from cascada.scale.cluster import told
 from cascada.scale.corpus import Corpus
 from cascada.scale.files import absolute, names_in
 from cascada.scale.shard import Filling, fill_shard
-from cascada.scale.tasks import told
 from cascada.store import shard_of
-from cascada.store.files import data_numbers, shard_name, shard_numbers
+from cascada.store.folder import data_numbers, shard_name, shard_numbers
 
 AT_ONCE = 10_000
 """Texts that a reading task hands on together."""
+
+
 PROBLEM = -1
 """In place of a shard's number: the text is the complaint about a file that is left out."""
+
+
 _ROWS = pa.schema([("shard", pa.int32()), ("text", pa.binary())])  # a text may hold half a character, Arrow's may not
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,7 +15,7 @@ from uuid import uuid4
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
-from cascada.errors import CascadaError, DataError, first_line
+from cascada.core.errors import CascadaError, DataError, first_line
 
 
 def located(url: str) -> tuple[Any, str]:
@@ -132,3 +133,17 @@ def _remote(url: str, endings: tuple[str, ...]) -> list[str]:
     if not paths:
         raise DataError(f"There is nothing to read in {url}.")
     return [str(files.unstrip_protocol(one)) for one in paths]
+
+
+def block_url(out: str, number: int, marks: Iterable[str], ending: str) -> str:
+    """Where the part with this number of the result `out` is, given digests of all that it depends on."""
+    mark = blake2b("\n".join(marks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{out}.blocks/{number:06d}-{mark}.{ending}"
+
+
+def join(blocks: Iterable[str], out: str) -> None:
+    """The parts one after another, as one file that appears whole."""
+    with appearing(out) as made, open(made, "wb") as joined:
+        for block in blocks:
+            with here(block) as path, open(path, "rb") as part:
+                shutil.copyfileobj(part, joined)

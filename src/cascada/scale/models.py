@@ -1,19 +1,35 @@
-"""Models by path or URL, as worker processes load them."""
+"""What a worker process keeps from one task to the next: a model is loaded once."""
 
 from __future__ import annotations
 
 import atexit
+import os
+import pickle
+from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cascada.ranking import Ranker
-from cascada.ranking.load import names_in
 from cascada.scale.files import absolute, here
+from cascada.systems.load import names_in
 
 if TYPE_CHECKING:
     from cascada.store import Encoder
+Loaded = TypeVar("Loaded")
+
+
+def loaded(load: Callable[[], Loaded], *, cpus: float = 1) -> Loaded:
+    """What `load` gives, which is called only once in a process. Engines are given the task's cores and no more."""
+    os.environ["CASCADA_THREADS"] = str(max(1, int(cpus)))
+    found: Loaded = _once(pickle.dumps(load))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _once(packed: bytes) -> Any:
+    return pickle.loads(packed)()
 
 
 def anywhere(model: str) -> str:
@@ -29,7 +45,7 @@ def load_ranker(model: str, store: str | None = None) -> Ranker:
 
 def load_encoder(model: str) -> Encoder:
     """The documents' side of a ranker."""
-    from cascada.ranking.decoupled import document_encoder
+    from cascada.systems.decoupled.engine import document_encoder
 
     return document_encoder(_here(model))
 

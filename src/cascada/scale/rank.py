@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from cascada.data import Group, Run, qrels, read_run, write_run
+from cascada.data.group import data_digest
 from cascada.metrics import Evaluation, evaluate
 from cascada.ranking import Ranker
-from cascada.ranking.drop import Drop, Keep
 from cascada.ranking.inputs import PAIRS_AT_ONCE
+from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.runs import run_of
-from cascada.ranking.tuning.scores_file import data_mark
-from cascada.scale.blocks import block_url, join
-from cascada.scale.files import absolute, appearing, exists, here
-from cascada.scale.tasks import each
-from cascada.scale.worker import loaded
+from cascada.scale.cluster import each
+from cascada.scale.files import absolute, appearing, block_url, exists, here, join
+from cascada.scale.models import loaded
 
 PAIRS = 8 * PAIRS_AT_ONCE
 """Pairs of a block, at least."""
@@ -28,7 +27,7 @@ class Rankings:
 
     load: Callable[[], Ranker]
     model: str
-    """A digest of what the scores depend on: `cascada.ranking.tuning.scores_file.model_mark`."""
+    """A digest of what the scores depend on: `cascada.ranking.tuning.scores_file.model_digest`."""
     drop: Drop = None
     keep: Keep | None = None
     measures: tuple[str, ...] = ()
@@ -100,7 +99,7 @@ def blocks_of(groups: Iterable[Group], pairs: int = PAIRS) -> Iterator[Block]:
 def rank_block(rankings: Rankings, out: str, block: Block) -> Ranked:
     """Rank one block, unless that was done before."""
     settings = f"{rankings.drop} {rankings.keep}"
-    url = block_url(out, block.number, [rankings.model, settings, data_mark(block.groups)], "trec")
+    url = block_url(out, block.number, [rankings.model, settings, data_digest(block.groups)], "trec")
     pairs = sum(len(group.candidates) for group in block.groups)
     new = pairs > 0 and not exists(url)
     run: Run = {}

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from ray import serve
 
-from cascada.errors import CascadaError, first_line
+from cascada.core.errors import CascadaError, first_line
 
 NAME = "cascada"
 

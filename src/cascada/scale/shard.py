@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cascada.scale.files import here, is_local, names_in, place, remove
-from cascada.scale.worker import loaded
+from cascada.scale.models import loaded
 from cascada.store import Encoder, fill, store_for
-from cascada.store.files import data_file, data_numbers, newest
+from cascada.store.folder import data_file, data_numbers, newest
 
 
 @dataclass(frozen=True)

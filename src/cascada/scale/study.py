@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from cascada.scale.tasks import each
+from cascada.scale.cluster import each
 from cascada.training.settings import Recipe
 from cascada.training.study import Member, StudyRecipe, check_names, check_tests, members, run_study
 from cascada.training.tanda import TandaRecipe, steps, transfer_step
@@ -32,10 +32,10 @@ def run_study_on_ray(study: StudyRecipe, *, cpus: float = 1) -> dict[str, Any]:
     return run_study(study)
 
 
-def waves(runs: Iterable[Member]) -> Iterator[list[Recipe]]:
+def waves(runs: Iterable[Member]) -> Iterator[list[Recipe[Any, Any]]]:
     """Runs that wait for nobody, each folder once: first the transfers, which several members may share."""
-    transfers: dict[Path, Recipe] = {}
-    rest: dict[Path, Recipe] = {}
+    transfers: dict[Path, Recipe[Any, Any]] = {}
+    rest: dict[Path, Recipe[Any, Any]] = {}
     for member in runs:
         recipe = member.recipe
         if not isinstance(recipe, TandaRecipe):
@@ -48,7 +48,7 @@ def waves(runs: Iterable[Member]) -> Iterator[list[Recipe]]:
     yield list(rest.values())
 
 
-def train_step(folder: str, recipe: Recipe) -> None:
+def train_step(folder: str, recipe: Recipe[Any, Any]) -> None:
     """Train one run; paths in its recipe count from `folder`, where the command was started."""
     from cascada.training.run import train
 

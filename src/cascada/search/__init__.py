@@ -2,13 +2,11 @@
 
 from cascada.search.answers import Answer, Answers, ShortAnswer
 from cascada.search.asker import Asker
+from cascada.search.documents import read_passages
 from cascada.search.formats import read
 from cascada.search.index import Index, Update
-from cascada.search.memory import MemoryRetriever
-from cascada.search.paragraphs import passages
-from cascada.search.passage import Document, Passage
-from cascada.search.reading import read_passages
-from cascada.search.retriever import Retriever
+from cascada.search.passages import Document, Passage, passages
+from cascada.search.retrievers import MemoryRetriever, Retriever
 from cascada.search.sources import ask, retriever_of
 
 __all__ = [

@@ -12,10 +12,12 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from cascada.ranking.result import on_one_line
-from cascada.search.passage import Passage
+from cascada.search.passages import Passage
 
 CONTEXT = 240
 """Characters of the passage shown on either side of the answer."""
+
+
 UNLIKELY = 0.5
 """A trained ranker that gives its best sentence less holds it to be no answer."""
 

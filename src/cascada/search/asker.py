@@ -6,13 +6,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
-from cascada.ranking.drop import Drop, Keep
-from cascada.ranking.inputs import checked_top, deadline_of
+from cascada.ranking.inputs import RankOptions
+from cascada.ranking.plan import Drop, Keep
 from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import Candidate, candidates
-from cascada.search.retriever import Retriever
+from cascada.search.retrievers import Retriever
 
 if TYPE_CHECKING:
     from cascada.reading import Reader, Span
@@ -59,21 +59,23 @@ class Asker:
         `drop`, `keep` and `deadline_ms` are the ranker's (see `Ranker.rank`); the deadline counts from this call on,
         and once it has passed nothing is read.
         """
-        _check(question, paragraphs, top)
-        deadline, started = deadline_of(deadline_ms), time.perf_counter()
+        options = RankOptions.of(top=top, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        return self.answer(question, options, paragraphs=paragraphs)
+
+    def answer(self, question: str, options: RankOptions, *, paragraphs: int = 80) -> Answers:
+        """`ask` with the ranker's options as one value."""
+        _check(question, paragraphs)
+        started = time.perf_counter()
         passages = self.retriever.retrieve(question, paragraphs)
         found = time.perf_counter()
         choice = candidates(question, passages, language=self.language)
         split = time.perf_counter()
         if not choice:
             return Answers(question, (), len(passages))
-        # A ranker needs some time, however late it is: its first stage always finishes.
-        left = None if deadline_ms is None else max(deadline.left * 1000, 0.001)
-        texts = [one.text for one in choice]
-        ranking = self.ranker.rank(question, texts, top=top, drop=drop, keep=keep, deadline_ms=left)
+        (ranking,) = self.ranker.rank_together([(question, [candidate.text for candidate in choice])], options)
         ranked = time.perf_counter()
         answers = [_answer(item, choice[item.index]) for item in ranking]
-        if self.reader and (deadline_ms is None or deadline.left > 0):
+        if self.reader and options.deadline.left > 0:
             answers = _read(self.reader, question, answers)
         seconds = Times(found - started, split - found, ranked - split, time.perf_counter() - ranked)
         return self._answers(ranking, answers, len(passages), len(choice), seconds)
@@ -113,10 +115,9 @@ def _with_span(answer: Answer, span: Span | None) -> Answer:
     return replace(answer, short=ShortAnswer(span.text, answer.start + span.start, answer.start + span.end, span.score))
 
 
-def _check(question: str, paragraphs: int, top: int | None) -> None:
+def _check(question: str, paragraphs: int) -> None:
     """Before anything is searched."""
     if not isinstance(question, str) or not question.strip():
         raise CascadaError("The question is empty.")
     if isinstance(paragraphs, bool) or not isinstance(paragraphs, int) or paragraphs < 1:
         raise CascadaError(f"paragraphs is {paragraphs!r}; it must be a whole number from 1.")
-    checked_top(top)

@@ -7,14 +7,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cascada.search.passage import Passage
+from cascada.search.passages import Passage
 from cascada.text.sentences import sentences
 from cascada.text.words import words
 
 _ROW = re.compile(r"\n(?=\|)")
+
+
 _HEADING = re.compile(r"#{1,6}\s")
+
+
 _NOTE = re.compile(r"(\[[^\[\]]*\][\s.,;:]*)+")
 """`[citation needed]`, `[edit]`, `[1][2]`: put in by whoever keeps the text, and no part of what it says."""
+
+
 _STATEMENT = re.compile(r"[.!…。！][\"'”’»)\]*_]*$")
 
 

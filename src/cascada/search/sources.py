@@ -9,17 +9,15 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from cascada.cache import cache_folder
-from cascada.errors import CascadaError, DataError
+from cascada.core.errors import CascadaError, DataError
+from cascada.core.files import cache_folder
 from cascada.ranking import Ranker
-from cascada.ranking.drop import Drop, Keep
+from cascada.ranking.plan import Drop, Keep
 from cascada.search.answers import Answers
 from cascada.search.asker import Asker
-from cascada.search.files import Source, Watch, find_files
+from cascada.search.documents import Report, Source, Watch, find_files, read_passages, warn
 from cascada.search.index import Index, is_index
-from cascada.search.memory import MemoryRetriever
-from cascada.search.reading import Report, read_passages, warn
-from cascada.search.retriever import Retriever, checked_scoring
+from cascada.search.retrievers import MemoryRetriever, Retriever, checked_scoring
 
 REMEMBERED = 1_000_000
 

@@ -12,18 +12,16 @@ from fastapi.security import HTTPBearer
 
 import cascada
 from cascada.ranking import Ranker
-from cascada.serve.answer import answer
 from cascada.serve.dialects import ALL
-from cascada.serve.handlers import HANDLERS
-from cascada.serve.logs import LOG, tell
+from cascada.serve.logs import LOG, Told, tell
 from cascada.serve.page import add_page
-from cascada.serve.refusal import Refusal
+from cascada.serve.responses import HANDLERS, Refusal, answer
 from cascada.serve.service import Asks, Service
 from cascada.serve.settings import Settings
-from cascada.serve.told import Told
 
 WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for number in range(80)])
 """Candidates of many lengths, as engines prepare for each size when they first meet it."""
+
 
 _PLAIN: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
 """No pages that fetch scripts from elsewhere, and one path for each thing."""

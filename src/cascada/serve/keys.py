@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 VARIABLE = "CASCADA_API_KEY"
 

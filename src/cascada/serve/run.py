@@ -10,7 +10,7 @@ import sys
 import uvicorn
 from fastapi import FastAPI
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.serve.logs import start_logging, tell
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")

@@ -11,20 +11,19 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi import Request
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.inputs import checked, text_of
+from cascada.ranking.inputs import RankOptions, text_of
 from cascada.ranking.result import Document
-from cascada.ranking.stage import NO_DEADLINE, Deadline
-from cascada.serve.batcher import Batcher
-from cascada.serve.bodies import Cut
-from cascada.serve.jobs import job_for
 from cascada.serve.metrics import Metrics
-from cascada.serve.refusal import Gone, Refusal
+from cascada.serve.queue import Batcher, job_for
+from cascada.serve.requests import Cut
+from cascada.serve.responses import Gone, Refusal
 from cascada.serve.settings import Settings
 
 LONGEST_RETRY = 30
 """Seconds: a queue that takes longer is not worth being foretold."""
+
 
 Found = TypeVar("Found")
 
@@ -36,16 +35,7 @@ class Answered(Protocol):
 class Asks(Protocol):
     """What answers `/v1/ask`: `cascada.search.Asker`, or anything with its method."""
 
-    def ask(
-        self,
-        question: str,
-        *,
-        top: int | None,
-        paragraphs: int,
-        drop: Any,
-        keep: Any,
-        deadline_ms: float | None,
-    ) -> Answered: ...
+    def answer(self, question: str, options: RankOptions, *, paragraphs: int) -> Answered: ...
 
 
 class Service:
@@ -82,7 +72,7 @@ class Service:
     ) -> Ranking:
         """The ranking of one request, computed with others'."""
         self._check(question, candidates)
-        job = job_for(self.ranker, checked((question, candidates)), cut, self.deadline(cut))
+        job = job_for(self.ranker, (question, candidates), self.options(cut))
         self.batcher.add(job)
         ranking = await self._awaited(request, job.answer)
         request.state.told.update(candidates=len(candidates), complete=ranking.complete)
@@ -112,10 +102,9 @@ class Service:
                 raise _too_long(f"Document {index}", len(text), longest)
             _check_letters(text, f"Document {index}")
 
-    def deadline(self, cut: Cut) -> Deadline:
-        """From here on: the wait in the queue counts."""
-        milliseconds = cut.deadline_ms or self.settings.deadline_ms
-        return NO_DEADLINE if milliseconds is None else Deadline.after(milliseconds / 1000)
+    def options(self, cut: Cut) -> RankOptions:
+        """What a request asks for. Its deadline counts from here on: the wait in the queue is part of it."""
+        return RankOptions.of(drop=cut.drop, keep=cut.keep, deadline_ms=cut.deadline_ms or self.settings.deadline_ms)
 
     async def _awaited(self, request: Request, found: asyncio.Future[Found]) -> Found:
         """What is found, unless the client hangs up before: then it is cancelled, and not computed if not begun."""

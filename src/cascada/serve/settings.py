@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from math import isfinite
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.serve.keys import Keys
 
 

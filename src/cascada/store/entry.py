@@ -1,4 +1,4 @@
-"""What stands in a store for one text: under the SHA-256 of the text, a checksum and the packed encoding."""
+"""The number formats of a store: what becomes of an encoding on disk."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cascada.errors import CascadaError
-from cascada.store.forms import FORMS, Floats2d
-from cascada.store.header import Header
-
-CHECKSUM = 4
-"""Bytes before the packed encoding."""
+from cascada.core.errors import CascadaError
+from cascada.store.format import FORMS, Floats2d, Header
 
 
 def key(text: str) -> bytes:
@@ -69,3 +65,7 @@ def _checked(encoding: ArrayLike, width: int) -> Floats2d:
     if not np.isfinite(array).all():
         raise CascadaError("An encoding has numbers that are not finite: the model's weights may be damaged.")
     return array
+
+
+CHECKSUM = 4
+"""Bytes before the packed encoding."""

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 import lmdb
 
-from cascada.errors import CascadaError
-from cascada.store.files import newest
-from cascada.store.gate import Gate
-from cascada.store.header import KEY, Header
-from cascada.store.opening import opened
-from cascada.store.trouble import code, is_full, told
+from cascada.core.errors import CascadaError
+from cascada.store.folder import newest
+from cascada.store.format import KEY, Header
+from cascada.store.lmdb_file import Gate, code, is_full, opened, told
 
 if TYPE_CHECKING:
     from lmdb import Transaction
+from threading import Lock
+from weakref import WeakValueDictionary
 
 Result = TypeVar("Result")
+
+
 Work = Callable[["Transaction[memoryview]"], Result]
 
 
@@ -120,3 +122,32 @@ def _identity(file: Path) -> tuple[Path, int] | None:
         return file, os.stat(file).st_ino
     except FileNotFoundError:
         return None
+
+
+_shared: WeakValueDictionary[Path, Environment] = WeakValueDictionary()
+
+
+_sharing = Lock()
+
+
+def environment(folder: Path, *, write: bool = False) -> Environment:
+    """The one of this folder in this process."""
+    with _sharing:
+        path = folder.resolve()
+        found = _usable(path)
+        if found is None:
+            found = _shared[path] = Environment(folder)
+        if write:
+            found.make_writable()
+        return found
+
+
+def _usable(path: Path) -> Environment | None:
+    """None, too, if another store has come to stand there."""
+    found = _shared.get(path)
+    try:
+        if found:
+            found.follow()
+    except CascadaError:
+        return None
+    return found

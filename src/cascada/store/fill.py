@@ -1,25 +1,87 @@
-"""Many texts into a store: encoded in several processes, written by this one, and never twice."""
+"""What fills a store: the part of a ranker that reads documents without having seen the question."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
 from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
 
-from cascada.doctor import cores
-from cascada.errors import CascadaError
-from cascada.store.encoder import Encoder
-from cascada.store.forms import Floats2d
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.core.errors import CascadaError
+from cascada.core.processors import cores
+from cascada.core.workers import in_order
+from cascada.store.folder import is_store
+from cascada.store.format import Floats2d
 from cascada.store.store import Store
-from cascada.workers import in_order
+
+
+class Encoder(Protocol):
+    """Turns texts into token encodings."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the weights and of everything else that changes an encoding: a store holds those of one fingerprint."""
+
+    @property
+    def width(self) -> int:
+        """Numbers per token."""
+
+    def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """One array of (tokens, width) for each text, in order."""
+
+
+class LoadedInEachProcess:
+    """An encoder that travels to another process as the function that loads it, not with its weights.
+
+    `load` can be pickled, such as `functools.partial(document_encoder, "runs/dc-bert")`.
+    """
+
+    def __init__(self, load: Callable[[], Encoder]) -> None:
+        self._load = load
+        self._encoder = load()
+
+    @property
+    def fingerprint(self) -> str:
+        return self._encoder.fingerprint
+
+    @property
+    def width(self) -> int:
+        return self._encoder.width
+
+    def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return self._encoder.encode(texts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LoadedInEachProcess, (self._load,)
+
+
+def store_for(encoder: Encoder, folder: Path, form: str | None = None, *, write: bool = True) -> Store:
+    """The store in the folder, made if it is not there: of int8, or of the `form` that is named.
+
+    One that another encoder made, or that is of another form than the one named, is refused.
+    """
+    if not is_store(folder):
+        return Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width, form=form or "int8")
+    store = Store.open(folder, fingerprint=encoder.fingerprint, write=write)
+    if form not in (None, store.header.form):
+        raise CascadaError(f"{folder} holds {store.header.form}, not {form}: give another form a store of its own.")
+    return store
+
 
 AT_ONCE = 32
 """Texts that are encoded together and written in one transaction: what a kill can cost, for each worker."""
+
+
 WINDOW = 2048
 """Texts that are looked up at once, and sorted by length so that those encoded together are padded little."""
+
 
 Encoded = tuple[list[str], list[Floats2d]]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from cascada.errors import CascadaError, NotHeld
+from cascada.core.errors import CascadaError, NotHeld
 from cascada.store import entry
-from cascada.store.files import is_sharded, shard_name, shard_numbers
-from cascada.store.forms import Floats2d
+from cascada.store.folder import is_sharded, shard_name, shard_numbers
+from cascada.store.format import Floats2d
 from cascada.store.store import Source, Store
 
 

@@ -9,16 +9,12 @@ from pathlib import Path
 import lmdb
 from numpy.typing import ArrayLike
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.store import entry
-from cascada.store.compact import compact
-from cascada.store.environment import Environment
-from cascada.store.files import newest
-from cascada.store.forms import Floats2d
-from cascada.store.header import Header
-from cascada.store.make import make
-from cascada.store.sharing import environment
-from cascada.store.walk import Look, Seen, walk
+from cascada.store.environment import Environment, environment
+from cascada.store.folder import make, newest
+from cascada.store.format import Floats2d, Header
+from cascada.store.walk import Look, Seen, compact, walk
 
 Source = str | PathLike[str]
 

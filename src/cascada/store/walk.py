@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 import lmdb
 
 from cascada.store.environment import Environment
-from cascada.store.header import KEY
+from cascada.store.folder import data_file, numbers, remove_older
+from cascada.store.format import KEY
 
 AT_ONCE = 256
 
+
 Seen = TypeVar("Seen")
+
+
 Look = Callable[[bytes, memoryview], Seen]
 
 
@@ -38,3 +44,26 @@ def _next(look: Look[Seen], after: bytes, transaction: lmdb.Transaction[memoryvi
         if key != KEY:
             found.append(look(key, value))
     return found, key
+
+
+def compact(environment: Environment) -> None:
+    """Write the next data file of a store; it is the store's as soon as it has its name."""
+    # The transaction changes nothing: it keeps others from writing to the old file until the new one is there.
+    environment.run(lambda _: _written(environment), write=True)
+    remove_older(environment.folder)
+
+
+def _written(environment: Environment) -> None:
+    part = environment.folder / "compacting.part"
+    part.unlink(missing_ok=True)  # of one that was killed
+    try:
+        environment.copy(part)
+        _to_disk(part)
+        os.replace(part, data_file(environment.folder, numbers(environment.folder)[-1] + 1))
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _to_disk(file: Path) -> None:
+    with open(file, "rb+") as written:
+        os.fsync(written.fileno())

@@ -17,10 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 Ints = NDArray[np.int64]
+
+
 Bools = NDArray[np.bool_]
+
+
 Run = tuple[list[int], int]
 """Tokens, and the segment type that all of them have."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.pairs import Bools, EncodedPairs, Ints, PairTokenizer, joined, share
 
 _HALVES = re.compile("[\ud800-\udfff]")

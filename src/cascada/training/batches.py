@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from torch.utils.data import Sampler
 
-from cascada.ranking.batches import by_token_budget
+from cascada.ranking.arrays import by_token_budget
 from cascada.text.pairs import Bools, Ints
 from cascada.training.examples import Examples
 from cascada.training.settings import TrainingSettings
@@ -95,3 +95,13 @@ class BatchPlan(Sampler[list[int]]):
         size = self.settings.batch.size
         for start in range(0, len(questions), size):
             yield rows[np.isin(owner, questions[start : start + size])]
+
+
+def epoch_of(plan: BatchPlan, update: int) -> float:
+    """How many epochs are done after so many updates."""
+    batches = update * plan.settings.batch.accumulate
+    for epoch, length in enumerate(plan.epoch_lengths):
+        if batches <= length:
+            return epoch + batches / length
+        batches -= length
+    return float(len(plan.epoch_lengths))

@@ -1,18 +1,36 @@
-"""What a run leaves to be looked at: `history.json` and a picture of the learning curve."""
+"""The dev measure that chooses the best checkpoint: a ranker's is MAP, a reader's is F1."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
-from cascada.data.atomic import written
-from cascada.training.batches import BatchPlan
-from cascada.training.claim import first_process
-from cascada.training.marks import epoch_of
-from cascada.training.watched import best_of, watched
+from cascada.core.files import atomic_write, atomic_write_bytes
+from cascada.training.batches import BatchPlan, epoch_of
+from cascada.training.run_folder import first_process
+
+WATCHED = ("MAP", "F1")
+
+
+def watched(row: Mapping[str, Any]) -> str:
+    """The name of the measure in a row of measures."""
+    return next(name for name in WATCHED if name in row)
+
+
+def best_of(dev: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """The first of the best rows of a history."""
+    return max(dev, key=lambda row: row[watched(row)])
+
+
+def logged(log: Iterable[Mapping[str, Any]]) -> tuple[str, list[float]]:
+    """The measure, and what it was so far by the trainer's log."""
+    rows = [row for row in log if "eval_seconds" in row]
+    found = [(name, row[f"eval_{name}"]) for row in rows for name in WATCHED if f"eval_{name}" in row]
+    return found[0][0] if found else "", [value for _, value in found]
 
 
 class History(TrainerCallback):  # type: ignore[misc]
@@ -26,7 +44,7 @@ class History(TrainerCallback):  # type: ignore[misc]
         if not first_process():
             return
         history = history_of(state.log_history, self.plan)
-        with written(self.folder / "history.json") as file:
+        with atomic_write(self.folder / "history.json") as file:
             json.dump(history, file, indent=1)
         draw(history, self.folder / "curve.png")
 
@@ -66,6 +84,5 @@ def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     quality.set_ylim(max(lowest - room, 0), min(best[name] + room, 1))
     quality.set_title(f"best dev {name} {best[name]:.4f} after epoch {best['epoch']:.3g}", fontsize="medium")
     quality.plot(best["epoch"], best[name], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
-    unfinished = path.with_name(f".{path.name}.part")
-    figure.savefig(unfinished, dpi=120, format="png")
-    unfinished.replace(path)
+    with atomic_write_bytes(path) as file:
+        figure.savefig(file, dpi=120, format="png")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cascada.models.level_heads import logits_of, score_of
-from cascada.models.levels import objective_of
-from cascada.objectives import list_level, pair, point
+from cascada.objectives.losses import list_level, pair, point
+from cascada.objectives.level_heads import logits_of, score_of
+from cascada.objectives.levels import objective_of
 from cascada.training.settings import ObjectiveSettings
 
 

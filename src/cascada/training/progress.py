@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
-from cascada.training.batches import BatchPlan
-from cascada.training.claim import first_process
-from cascada.training.marks import epoch_of
-from cascada.training.watched import logged
+from cascada.training.batches import BatchPlan, epoch_of
+from cascada.training.history import logged
+from cascada.training.run_folder import first_process
 
 SHOWN = ("MAP", "MRR", "P@1", "F1", "EM")
 """The measures in a line per evaluation, as far as there are: a ranker's, or a reader's."""

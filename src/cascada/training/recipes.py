@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -10,19 +10,50 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from cascada.errors import CascadaError
-from cascada.training.model_settings import MODELS
-from cascada.training.reader_settings import ReaderRecipe
+from cascada.core.errors import CascadaError
+from cascada.core.folder import READER, TRANSFORMER
+from cascada.systems.registry import ROOMS, part
 from cascada.training.settings import Recipe
 from cascada.training.study import StudyRecipe
-from cascada.training.tanda import TandaRecipe
+from cascada.training.tanda import tanda_recipe
 
-AnyRecipe = Recipe | TandaRecipe | StudyRecipe | ReaderRecipe
-KINDS: dict[str, type[AnyRecipe]] = {
-    "train": Recipe,
-    "tanda": TandaRecipe,
-    "study": StudyRecipe,
-    "reader": ReaderRecipe,
+AnyRecipe = Any
+"""A `Recipe`, `TandaRecipe`, `StudyRecipe`, or the recipe of a reader."""
+
+
+def train_recipe(kind: str = TRANSFORMER) -> type[Recipe[Any, Any]]:
+    """The recipe of one training run of a kind of ranker: it accepts that kind's settings and no others."""
+    settings = part(kind, "settings")
+    return Recipe[settings.Model, settings.Training]  # type: ignore[name-defined]
+
+
+def _train(content: dict[str, Any], where: str) -> type[AnyRecipe]:
+    model = content.get("model")
+    kind = model.get("kind", TRANSFORMER) if isinstance(model, Mapping) else TRANSFORMER
+    if kind not in ROOMS:
+        *others, last = ROOMS
+        raise CascadaError(f"{where}: model: its kind should be {', '.join(others)} or {last}.")
+    return train_recipe(kind)
+
+
+def _tanda(content: dict[str, Any], where: str) -> type[AnyRecipe]:
+    return tanda_recipe(train_recipe())
+
+
+def _study(content: dict[str, Any], where: str) -> type[AnyRecipe]:
+    return StudyRecipe
+
+
+def _reader(content: dict[str, Any], where: str) -> type[AnyRecipe]:
+    recipe: type[AnyRecipe] = part(READER, "settings").ReaderRecipe
+    return recipe
+
+
+KINDS: dict[str, Callable[[dict[str, Any], str], type[AnyRecipe]]] = {
+    "train": _train,
+    "tanda": _tanda,
+    "study": _study,
+    "reader": _reader,
 }
 
 
@@ -46,10 +77,11 @@ def validated(content: dict[str, Any], where: str) -> AnyRecipe:
     kind = content.get("kind", "train")
     if not isinstance(kind, str) or kind not in KINDS:
         raise CascadaError(f"{where}: kind is {kind!r}; there are {', '.join(KINDS)}.")
+    recipe = KINDS[kind](content, where)
     try:
-        return KINDS[kind].model_validate(content)
+        return recipe.model_validate(content)
     except ValidationError as error:
-        raise CascadaError(f"{where}: {_sentence(error, KINDS[kind])}") from error
+        raise CascadaError(f"{where}: {_sentence(error, recipe)}") from error
 
 
 def put(content: dict[str, Any], key: str, value: Any) -> None:
@@ -100,7 +132,7 @@ def _sentence(error: ValidationError, kind: type[AnyRecipe]) -> str:
 
 def _key(error: Mapping[str, Any]) -> str:
     """Where it is, without the names pydantic gives to the parts of a union."""
-    parts = ("constrained", "literal", *MODELS)
+    parts = ("constrained", "literal")
     return ".".join(str(part) for part in error["loc"] if not str(part).startswith(parts))
 
 
@@ -109,7 +141,7 @@ def _like(error: Mapping[str, Any], kind: type[AnyRecipe]) -> str:
     *parents, last = error["loc"]
     group: Any = kind
     for parent in parents:
-        group = MODELS.get(parent) or getattr(group, "model_fields", {}).get(parent)
+        group = getattr(group, "model_fields", {}).get(parent)
         group = getattr(group, "annotation", group)
     close = get_close_matches(last, getattr(group, "model_fields", ()), n=1)
     return f"; did you mean {close[0]}?" if close else "."

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import shutil
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from safetensors import SafetensorError
-from transformers import TrainerCallback, set_seed
+from transformers import TrainerCallback
 from transformers.utils import logging as transformers_logging
 
-from cascada.data import Group
-from cascada.errors import CascadaError
-from cascada.ranking.folder import SHAPE_FILE
-from cascada.training.batches import BatchPlan
-from cascada.training.card import model_card
-from cascada.training.claim import claimed, first_process
-from cascada.training.compare_aggregate import CompareAggregateLearner
-from cascada.training.decoupled import DecoupledLearner
-from cascada.training.examples import Examples
+from cascada.core.errors import CascadaError
+from cascada.core.folder import READER, SHAPE_FILE
+from cascada.systems.registry import part
 from cascada.training.history import History, history_of
-from cascada.training.learner import RankerLearner
-from cascada.training.marks import Marks
-from cascada.training.material import measured_groups, training_groups
-from cascada.training.model_settings import DecoupledSettings, ModelSettings
 from cascada.training.progress import ProgressBar
-from cascada.training.reader import reader_card, reader_trainer
-from cascada.training.reader_settings import ReaderRecipe
-from cascada.training.settings import Recipe
-from cascada.training.teacher import taught_scores
-from cascada.training.trainer import LearnerTrainer, RankerTrainer
-from cascada.training.transformer import TransformerLearner
+from cascada.training.recipes import AnyRecipe
+from cascada.training.run_folder import CHECKPOINTS, claimed, first_process
+from cascada.training.schedule import Marks
+from cascada.training.trainer import LearnerTrainer
 
 
-def train(recipe: Recipe | ReaderRecipe, console: Console | None = None) -> Path:
+def train(recipe: AnyRecipe, console: Console | None = None) -> Path:
     """Train, or go on training, what the recipe describes; the folder of the trained ranker or reader.
 
     The folder holds the recipe from the start and checkpoints while training. Called again after a kill, it goes on
@@ -52,7 +39,7 @@ def train(recipe: Recipe | ReaderRecipe, console: Console | None = None) -> Path
     return folder
 
 
-def train_in(folder: Path, recipe: Recipe | ReaderRecipe, console: Console) -> None:
+def train_in(folder: Path, recipe: AnyRecipe, console: Console) -> None:
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     with console.status("Reading the data and the encoder") if first_process() else nullcontext():
@@ -67,45 +54,24 @@ def train_in(folder: Path, recipe: Recipe | ReaderRecipe, console: Console) -> N
     trainer.accelerator.wait_for_everyone()
 
 
-def prepare(recipe: Recipe | ReaderRecipe, folder: Path) -> LearnerTrainer:
+def prepare(recipe: AnyRecipe, folder: Path) -> LearnerTrainer:
     """Everything read and built, ready to train."""
-    checkpoints = folder / "checkpoints"
-    if isinstance(recipe, ReaderRecipe):
-        trainer: LearnerTrainer = reader_trainer(recipe, checkpoints)
-    else:
-        trainer = ranker_trainer(recipe, folder, checkpoints)
+    trainer: LearnerTrainer = part(system_of(recipe), "learner").trainer(recipe, folder)
     callbacks: list[TrainerCallback] = [Marks(trainer.plan), History(trainer.plan, folder)]
     for callback in callbacks:
         trainer.add_callback(callback)
     return trainer
 
 
-def ranker_trainer(recipe: Recipe, folder: Path, checkpoints: Path) -> RankerTrainer:
-    settings = recipe.training
-    train_groups, dev = training_groups(recipe.train), measured_groups(recipe.dev, "dev")
-    watch = measured_groups(recipe.watch, "watch") if recipe.watch else None
-    set_seed(settings.seed)  # the new layers' first weights
-    learner = learner_of(recipe, train_groups, dev + (watch or []))
-    if settings.teacher:
-        used = BatchPlan(learner.examples, settings).used
-        taught = taught_scores(settings.teacher, train_groups, folder, used=used)
-        learner.examples = replace(learner.examples, taught=taught)
-    return RankerTrainer(learner, dev, settings, checkpoints, watch=watch)
+def system_of(recipe: AnyRecipe) -> str:
+    """The kind of model that a recipe trains."""
+    return READER if recipe.kind == READER else str(recipe.model.kind)
 
 
-def learner_of(recipe: Recipe, groups: list[Group], measured: list[Group]) -> RankerLearner:
-    """A new ranker of the recipe's kind, to be trained on the groups."""
-    if isinstance(recipe.model, ModelSettings):
-        return TransformerLearner.of(recipe.model, recipe.training, groups)
-    if isinstance(recipe.model, DecoupledSettings):
-        return DecoupledLearner.of(recipe.model, recipe.training, groups)
-    return CompareAggregateLearner.of(recipe.model, recipe.training, groups, measured)
-
-
-def finish(trainer: LearnerTrainer, recipe: Recipe | ReaderRecipe, folder: Path) -> None:
+def finish(trainer: LearnerTrainer, recipe: AnyRecipe, folder: Path) -> None:
     """Write the best model into the run's folder and remove the checkpoints."""
     history = history_of(trainer.state.log_history, trainer.plan)
-    card = card_of(recipe, trainer.learner.examples, history)
+    card = part(system_of(recipe), "learner").card(recipe, trainer.learner.examples, history)
     try:
         trainer.learner.save(folder, card)
     except (OSError, SafetensorError) as error:
@@ -116,11 +82,5 @@ def finish(trainer: LearnerTrainer, recipe: Recipe | ReaderRecipe, folder: Path)
     remove_checkpoints(folder)
 
 
-def card_of(recipe: Recipe | ReaderRecipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:
-    if isinstance(recipe, ReaderRecipe):
-        return reader_card(recipe, examples, history)
-    return model_card(recipe, examples, history)
-
-
 def remove_checkpoints(folder: Path) -> None:
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)

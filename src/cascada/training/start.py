@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from cascada.training import run
-from cascada.training.claim import first_process
+from cascada.training.history import best_of, watched
 from cascada.training.recipes import AnyRecipe
+from cascada.training.run_folder import first_process
 from cascada.training.study import StudyRecipe, run_study
 from cascada.training.tanda import TandaRecipe, train_tanda
-from cascada.training.watched import best_of, watched
 
 
 @dataclass(frozen=True)

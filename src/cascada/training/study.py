@@ -16,16 +16,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from rich.console import Console
 
+from cascada.core.errors import CascadaError
+from cascada.core.folder import COMPARE_AGGREGATE, SHAPE_FILE, read_shape
 from cascada.data import Group, Run, qrels, read_run, write_run
-from cascada.errors import CascadaError
 from cascada.metrics import Evaluation, evaluate
-from cascada.ranking.folder import SHAPE_FILE, read_shape
-from cascada.training.base_settings import DataSettings, Settings, Text
-from cascada.training.material import loaded_groups
-from cascada.training.model_settings import CompareAggregateSettings
-from cascada.training.settings import Recipe
+from cascada.systems.registry import part
+from cascada.training.examples import loaded_groups
+from cascada.training.settings import DataSettings, Recipe, Settings, Text
 
 MEASURES = ("MAP", "MRR", "P@1")
+
 
 AT = ", exit "
 """Between a variant's name and an exit's, in the name of a row."""
@@ -89,7 +89,7 @@ def members(study: StudyRecipe) -> Iterator[Member]:
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
     """Train what is not trained yet, measure it, and write the report into the output; what it found."""
-    from cascada.training.report import write_report
+    from cascada.training.study_report import write_report
 
     check_names(study)
     runs = list(members(study))  # a mistake in any of them is told before the first one trains
@@ -132,7 +132,7 @@ def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
     """What a model was adapted to is what it is measured on, and what is read at a level has levels to read."""
     read = {reading.of for reading in study.readings.values()}
     for member in runs:
-        if member.variant in read and not isinstance(getattr(member.recipe, "model", None), CompareAggregateSettings):
+        if member.variant in read and member.recipe.model.kind != COMPARE_AGGREGATE:
             raise CascadaError(f"readings: {member.variant} is no compare-aggregate network, which alone has levels.")
     for member in runs:
         for name in member.recipe.targets if getattr(member.recipe, "method", "transfer") != "transfer" else ():
@@ -142,14 +142,12 @@ def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
 
 def rows_of(study: StudyRecipe, variant: str, model: Path) -> Iterator[tuple[str, Path]]:
     """The rows that a model gives: its variant's, and those of its other readings."""
-    from cascada.models.compare_aggregate.folder import at_level
-
     yield variant, model
     for name, reading in study.readings.items():
         if reading.of == variant:
             folder = model / f"at-{slug(reading.level)}"
             if not (folder / SHAPE_FILE).exists():
-                at_level(model, reading.level, folder)
+                part(COMPARE_AGGREGATE, "learner").at_level(model, reading.level, folder)
             yield name, folder
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -12,16 +11,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cascada.core.errors import CascadaError
+from cascada.core.files import atomic_write_bytes
 from cascada.data import Group
-from cascada.errors import CascadaError
-from cascada.objectives import distill
-from cascada.ranking.engines.sigmoid import sigmoid
+from cascada.data.group import data_digest
+from cascada.objectives.losses import distill
+from cascada.ranking.arrays import sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Bools, Floats
-from cascada.ranking.tuning.scores_file import data_mark, model_mark
+from cascada.systems.load import model_digest
 from cascada.training.settings import TeacherSettings
 
 SCORES_FILE = "teacher.npz"
+
+
 CLOSE = 1e-3
 
 
@@ -39,7 +42,7 @@ def taught_scores(
     """
     used = np.ones(sum(len(group.candidates) for group in groups), bool) if used is None else used
     pairs = hashlib.sha256(used.tobytes()).hexdigest()
-    about = json.dumps({"model": model_mark(settings.model), "data": data_mark(groups), "pairs": pairs})
+    about = json.dumps({"model": model_digest(settings.model), "data": data_digest(groups), "pairs": pairs})
     path = folder / SCORES_FILE
     if path.exists():
         kept = np.load(path)
@@ -47,10 +50,8 @@ def taught_scores(
             return kept["scores"]  # type: ignore[no-any-return]
     scores = np.zeros(len(used), np.float32)
     scores[used] = np.concatenate(_scored(Ranker.load(settings.model), _asked(groups, used), advance))
-    half = path.with_name(f".{SCORES_FILE}.{os.getpid()}.part")  # each process of several makes its own
-    with open(half, "wb") as file:
+    with atomic_write_bytes(path) as file:  # each of several processes writes a temporary file of its own
         np.savez(file, scores=scores, about=np.array(about))
-    half.replace(path)
     return scores
 
 
@@ -74,12 +75,10 @@ def _asked(groups: Sequence[Group], used: Bools) -> Iterator[tuple[str, list[str
 
 def _scored(ranker: Ranker, asked: Iterable[tuple[str, list[str]]], advance: Callable[[int], object]) -> list[Floats]:
     found = []
-    for ranking in ranker.rank_many(asked, drop=0):
-        scores = np.empty(len(ranking), np.float32)
-        for item in ranking:
-            scores[item.index] = item.raw_score
-            if abs(float(sigmoid(scores[item.index])) - item.score) > CLOSE:
-                raise CascadaError("training.teacher: its scores are no probabilities; a trained ranker's are.")
+    for exits in ranker.exit_scores(asked):
+        scores = exits[-1]
+        if np.abs(sigmoid(scores) - ranker.stages[-1].probability(scores)).max() > CLOSE:
+            raise CascadaError("training.teacher: its scores are no probabilities; a trained ranker's are.")
         found.append(scores)
-        advance(len(ranking))
+        advance(len(scores))
     return found

@@ -16,13 +16,13 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArguments
 
+from cascada.core.errors import CascadaError
 from cascada.data import Group, qrels
-from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 from cascada.ranking.runs import exit_runs
 from cascada.training.batches import BatchPlan
-from cascada.training.checkpoints import last_complete, mark_complete, processes_of
 from cascada.training.learner import Learner, RankerLearner
+from cascada.training.run_folder import last_complete, mark_complete, processes_of
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from cascada.core.errors import CascadaError, DataError
 from cascada.data.mining import Guards, squad_answers
 from cascada.data.mining.guards import holds_answer
-from cascada.errors import CascadaError, DataError
 
 
 def near(one, other, **thresholds):

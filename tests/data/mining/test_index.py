@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascada.data.mining.index import BM25Index
-from cascada.ranking.bm25 import bm25_ranker
+from cascada.systems.bm25.engine import load as bm25_ranker
+from cascada.text.bm25 import BM25Index
 
 WORDS = st.sampled_from(["a", "B", "c,", "straße", "d-e", "ÉTÉ", "42", "…"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

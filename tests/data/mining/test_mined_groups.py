@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group
 from cascada.data.mining import Guards, Miner, Wanted, excluding, mine
-from cascada.errors import CascadaError, DataError
 
 OFF = Guards(jaccard=1, containment=1, evidence=1)
 

@@ -6,9 +6,9 @@ import json
 import pytest
 from nq_records import LYRA, annotation, answered, original, record, write_lines
 
+from cascada.core.errors import DataError
 from cascada.data import Group, read
 from cascada.data.natural_questions import Skipped, outcomes, write_asnq
-from cascada.errors import DataError
 
 UNANSWERED = record("why", LYRA, annotation(LYRA))
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nq_records import annotation, record
 
-from cascada.data.natural_questions.page import page_sentences
+from cascada.data.natural_questions.labels import page_sentences
 from cascada.data.natural_questions.record import Page
 
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from cascada.core.errors import DataError
 from cascada.data import read
 from cascada.data.natural_questions import halved, listed, write_splits
-from cascada.errors import DataError
 
 ROWS = [f"question {number}\tsentence {label}\t{label}\n" for number in range(7) for label in (1, 4)]
 

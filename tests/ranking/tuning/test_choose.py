@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from score_tables import learning
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.tuning import ExitScores, default_grid, grid_of, replay, tune, within_budget, within_loss
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cascada.ranking.tuning import Figures
-from cascada.ranking.tuning.front import front
+from cascada.ranking.tuning.choose import front
 
 POINTS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, max_size=30)
 

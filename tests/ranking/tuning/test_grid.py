@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.tuning import PAPER, default_grid, grid_of
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from score_tables import exit_scores, groups_of, learning, ranker_of, scores_of
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.tuning import certified, default_grid, tune_keeping_best
 from cascada.ranking.tuning.guarantee import chain, p_value, questions_needed, survivals
 

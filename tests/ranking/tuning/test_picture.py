@@ -3,7 +3,7 @@
 import pytest
 from score_tables import learning
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking.tuning import default_grid, tune, tune_keeping_best, within_loss
 from cascada.ranking.tuning.picture import draw
 

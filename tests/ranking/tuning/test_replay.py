@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from score_tables import exit_scores, groups_of, learning, ranker_of, scores_of
 
 from cascada import Ranker
+from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, qrels
-from cascada.errors import CascadaError
 from cascada.metrics import evaluate
 from cascada.ranking.runs import exit_runs, run_of
 from cascada.ranking.tuning import collect, grid_of, replay

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from score_tables import groups_of, learning
 
-from cascada.errors import CascadaError
-from cascada.ranking.load import BUNDLED, BUNDLED_FOLDER
-from cascada.ranking.tuning.scores_file import load_scores, model_mark, save_scores
+from cascada.core.errors import CascadaError
+from cascada.ranking.tuning.scores_file import load_scores, save_scores
+from cascada.systems.load import BUNDLED, BUNDLED_FOLDER, model_digest
 
 SCORES = learning(5, 4)
 GROUPS = groups_of(SCORES)
@@ -71,15 +71,15 @@ def test_scores_from_another_store_are_refused(tmp_path, model):
 
 def test_a_mark_knows_a_folders_name_from_two_rankers_and_the_plan_if_asked(tmp_path, model):
     both = model.rename(model.with_name("one+two"))
-    mark, planned = model_mark(f"cosine:{both}"), model_mark(str(both), plan=True)
+    mark, planned = model_digest(f"cosine:{both}"), model_digest(str(both), plan=True)
     (both / "plan.json").write_text("{}")
-    assert model_mark(str(both), plan=True) != planned
+    assert model_digest(str(both), plan=True) != planned
     (both / "model.safetensors").write_bytes(b"heavier")
-    assert model_mark(f"cosine:{both}") != mark
+    assert model_digest(f"cosine:{both}") != mark
 
 
 def test_the_bundled_model_is_known_by_its_files():
-    assert model_mark(BUNDLED) == model_mark(str(BUNDLED_FOLDER))
+    assert model_digest(BUNDLED) == model_digest(str(BUNDLED_FOLDER))
 
 
 @pytest.mark.parametrize("groups", [GROUPS[1:], [replace(GROUPS[0], question="what?"), *GROUPS[1:]]])

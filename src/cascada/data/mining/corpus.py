@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from cascada.core.errors import DataError
 from cascada.data.group import Candidate, Group
-from cascada.errors import DataError
 from cascada.text.words import words
 
 NEIGHBOURS = 50

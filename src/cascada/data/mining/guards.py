@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from cascada.core.errors import CascadaError
 from cascada.data import check
 from cascada.data.check import Entry
 from cascada.data.lines import Source
-from cascada.errors import CascadaError
 from cascada.text.words import words
 
 Words = Collection[str]
+
+
 Rarity = Callable[[str], float]
 
 

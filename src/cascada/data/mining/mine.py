@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cascada.data.group import Candidate, Group
-from cascada.data.identify import identified
+from cascada.core.errors import CascadaError
+from cascada.data.group import Candidate, Group, identified
 from cascada.data.mining.corpus import Corpus
 from cascada.data.mining.guards import Guards, holds_answer
-from cascada.data.mining.index import BM25Index
-from cascada.errors import CascadaError
+from cascada.text.bm25 import BM25Index
 from cascada.text.words import words
 
 

@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cascada.data.atomic import written
+from cascada.core.errors import DataError
+from cascada.core.files import atomic_write
 from cascada.data.lines import Source, records
-from cascada.data.natural_questions.asnq import AsnqFile
+from cascada.data.natural_questions.convert import AsnqFile
 from cascada.data.readers.asnq import rows
 from cascada.data.statistics import Statistics
-from cascada.errors import DataError
 
 
 @dataclass
@@ -55,7 +55,7 @@ def write_splits(path: Source, chosen: Mapping[str, str], folder: Source) -> Spl
         raise DataError(f"{path} would be overwritten by its own split; write to another folder.")
     Path(folder).mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        files = {name: AsnqFile(stack.enter_context(written(target))) for name, target in targets.items()}
+        files = {name: AsnqFile(stack.enter_context(atomic_write(target))) for name, target in targets.items()}
         return _distributed(path, chosen, files, targets)
 
 

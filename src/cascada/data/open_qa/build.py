@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cascada.core.errors import CascadaError
 from cascada.data.group import Candidate, Group
 from cascada.data.mining.guards import holds_answer
 from cascada.data.open_qa.pool import Pool, Pooled
 from cascada.data.spans import Paragraph, Question
-from cascada.errors import CascadaError
 
 Retrieve = Callable[[str], Sequence[Pooled]]
 """A question to the paragraphs that a search engine finds for it, best first."""
+
 
 SPLITS = ("train", "dev", "test")
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cascada.data.atomic import written
+from cascada.core.files import atomic_write
 from cascada.data.group import Group
 from cascada.data.lines import Source
 from cascada.data.mining.corpus import article_of
@@ -55,7 +55,7 @@ class Pool:
 
     def write(self, path: Source) -> None:
         """A paragraph a line, {"id", "text"}: `cascada index` and `cascada ask` read it as documents."""
-        with written(path) as file:
+        with atomic_write(path) as file:
             for one in self.paragraphs:
                 file.write(json.dumps({"id": one.id, "text": one.text}, ensure_ascii=False) + "\n")
 

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 from cascada.data import check
 from cascada.data.group import Candidate, Group
+from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
-from cascada.data.rows import Row, grouped
 
 THREE = "question, sentence, label from 1 to 4"
+
+
 _GRADES = {"1": 1, "2": 2, "3": 3, "4": 4}
 
 

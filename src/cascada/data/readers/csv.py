@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from cascada.core.errors import DataError
 from cascada.data import check
 from cascada.data.group import Candidate, Group
+from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, lines
-from cascada.data.rows import Row, grouped
-from cascada.errors import DataError
 
 TEXT = ("sentence", "text", "candidate", "answer")
 

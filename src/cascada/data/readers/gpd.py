@@ -10,9 +10,9 @@ from typing import Any
 
 from cascada.data import check
 from cascada.data.group import Group
+from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
 from cascada.data.readers import jsonl
-from cascada.data.rows import Row, grouped
 
 
 def read(path: Source) -> Iterator[Group]:

@@ -6,16 +6,24 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cascada.core.errors import DataError, first_line, require
 from cascada.data import check
 from cascada.data.check import Entry
 from cascada.data.group import Candidate, Group
-from cascada.data.rows import Row, grouped
-from cascada.errors import DataError, first_line, require
+from cascada.data.grouping import Row, grouped
 
 QUESTION = ("question", "query")
+
+
 TEXT = ("sentence", "answer", "text", "candidate")
+
+
 QUESTION_ID = ("question_id", "qid")
+
+
 _POSITIVE = {"1", "pos", "positive", "yes", "true", "entailment", "relevant"}
+
+
 _NEGATIVE = {"0", "neg", "negative", "no", "false", "not_entailment", "irrelevant"}
 
 

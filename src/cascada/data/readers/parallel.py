@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
+from cascada.core.errors import DataError
 from cascada.data import check
 from cascada.data.articles import recover
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Line, Source, records
-from cascada.errors import DataError
-from cascada.text.detokenise import detokenise
+from cascada.text.words import detokenise
 
 
 def read(

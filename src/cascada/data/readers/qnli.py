@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from cascada.data import check
 from cascada.data.group import Candidate, Group
+from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
-from cascada.data.rows import Row, grouped
 
 LABELLED = "index, question, sentence, label"
+
+
 UNLABELLED = "index, question, sentence"
+
+
 _LABELS = {"entailment": 1, "not_entailment": 0}
 
 

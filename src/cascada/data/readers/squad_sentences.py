@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from cascada.core.errors import DataError
 from cascada.data.group import Group
 from cascada.data.lines import Source
 from cascada.data.readers import parallel
-from cascada.errors import DataError
 
 
 def read(path: Source) -> Iterator[Group]:

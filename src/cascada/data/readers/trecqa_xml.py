@@ -17,12 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cascada.core.errors import DataError
 from cascada.data import check
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Line, Source, lines
-from cascada.errors import DataError
 
 _GROUP = re.compile(r"""<QApairs\s+id\s*=\s*['"]([^'"]+)['"]\s*>""", re.IGNORECASE)
+
+
 _LABELS = {"<positive>": 1, "<negative>": 0}
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from cascada.data import check
 from cascada.data.group import Candidate, Group
+from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
-from cascada.data.rows import Row, grouped
 
 SEVEN = "QuestionID, Question, DocumentID, DocumentTitle, SentenceID, Sentence, Label"
+
+
 THREE = "question, sentence, label"
 
 

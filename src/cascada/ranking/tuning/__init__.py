@@ -1,7 +1,6 @@
 """Which exits drop how much: every setting replayed from one pass over the data, and one of them chosen."""
 
-from cascada.ranking.tuning.choose import LOSS, Wish, within_budget, within_loss
-from cascada.ranking.tuning.grid import PAPER, default_grid, grid_of
+from cascada.ranking.tuning.choose import LOSS, PAPER, Wish, default_grid, grid_of, within_budget, within_loss
 from cascada.ranking.tuning.guarantee import Certificate, certified, check_certainty
 from cascada.ranking.tuning.replay import Figures, replay
 from cascada.ranking.tuning.scores import ExitScores, Question, collect

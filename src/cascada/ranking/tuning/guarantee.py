@@ -14,9 +14,9 @@ from math import ceil, log
 
 import numpy as np
 
-from cascada.errors import CascadaError, require
-from cascada.ranking.drop import Plan, drop_plan
+from cascada.core.errors import CascadaError, require
 from cascada.ranking.executor import best_first
+from cascada.ranking.plan import Plan, drop_plan
 from cascada.ranking.stage import Bools, Ints
 from cascada.ranking.tuning.measures import Values
 from cascada.ranking.tuning.replay import relative_cost

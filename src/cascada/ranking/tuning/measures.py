@@ -12,6 +12,7 @@ from cascada.ranking.stage import Ints
 
 Values = NDArray[np.float64]
 
+
 Places = Ints
 """(orders, correct): where each correct candidate stands, from 1."""
 
@@ -51,4 +52,6 @@ def _discounted(places: Places, gains: Ints, k: int) -> Values:
 
 
 _WHOLE_LIST: dict[str, Callable[[Places], Values]] = {"MAP": average_precision, "MRR": reciprocal_rank}
+
+
 _CUT_OFF: dict[str, Callable[[Places, Ints, int], Values]] = {"P": precision, "R": recall, "nDCG": ndcg}

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cascada.errors import CascadaError, require
+from cascada.core.errors import CascadaError, require
 from cascada.metrics.measures import DEFAULT_MEASURES
-from cascada.ranking.tuning.front import front
+from cascada.ranking.tuning.choose import front
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 INK, CHOSEN = "#222222", "#d62728"
 
 

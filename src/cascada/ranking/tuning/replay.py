@@ -8,16 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES
-from cascada.ranking.drop import Plan
+from cascada.ranking.plan import Plan
 from cascada.ranking.stage import Ints
 from cascada.ranking.tuning.measures import Places, Values, values_of
 from cascada.ranking.tuning.scores import ExitScores, Question
 from cascada.ranking.tuning.survivors import Settings, Tree, last_exits, tree_of
 
 COST = "relative_cost"
+
+
 SQUARED = "squared"
+
 
 Each = Callable[[int], None]
 

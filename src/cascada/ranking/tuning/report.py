@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
 
-from cascada.ranking.drop import Plan
+from cascada.ranking.plan import Plan
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Choice, Row, Tuning
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cascada.core.errors import CascadaError
 from cascada.data import Group
-from cascada.errors import CascadaError
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.result import Ranking
 from cascada.ranking.stage import Floats, Ints
 
 
@@ -55,19 +54,20 @@ class ExitScores:
         return replace(self, exits=self.exits[:count], layers=self.layers[:count], questions=questions)
 
 
-def collect(ranker: Ranker, groups: Sequence[Group], *, each: Callable[[Ranking], None] | None = None) -> ExitScores:
+def collect(
+    ranker: Ranker, groups: Sequence[Group], *, advance: Callable[[int], None] = lambda pairs: None
+) -> ExitScores:
     """Run every candidate to the end and keep its score at every exit; questions without candidates are left out.
 
-    Questions and candidates must have ids (see `cascada.data.identified`). `each` is called with every ranking.
+    Questions and candidates must have ids (see `cascada.data.identified`). `advance` is called with the number of
+    pairs that were scored, for a progress bar.
     """
     _check_exits(ranker.exits)
     groups = [group for group in groups if group.candidates]
-    rankings = ranker.rank_many(((group.question, group.texts) for group in groups), drop=0)
     questions = []
-    for group, ranking in zip(groups, rankings, strict=True):
-        if each:
-            each(ranking)
-        questions.append(question_of(group, _matrix(ranking, len(ranker.stages))))
+    for group, scores in zip(groups, ranker.exit_scores((g.question, g.texts) for g in groups), strict=True):
+        advance(len(group.candidates))
+        questions.append(question_of(group, scores))
     layers = tuple(stage.layers for stage in ranker.stages)
     return ExitScores(ranker.exits, layers, sum(layers[-ranker.full :]), tuple(questions))
 
@@ -75,13 +75,6 @@ def collect(ranker: Ranker, groups: Sequence[Group], *, each: Callable[[Ranking]
 def question_of(group: Group, scores: Floats) -> Question:
     """The group with its candidates' scores (exits, candidates)."""
     return Question(scores, np.array(group.labels, np.int64), tuple(str(one.id) for one in group.candidates))
-
-
-def _matrix(ranking: Ranking, exits: int) -> Floats:
-    scores = np.empty((exits, len(ranking)), np.float32)
-    for item in ranking:
-        scores[:, item.index] = item.scores
-    return scores
 
 
 def _check_exits(exits: tuple[int, ...]) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.ranking.drop import Plan, dropped
 from cascada.ranking.executor import best_first
+from cascada.ranking.plan import Plan, dropped
 from cascada.ranking.stage import Floats, Ints
 
 

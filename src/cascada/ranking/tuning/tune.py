@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
-from cascada.ranking.drop import Plan, drop_plan
-from cascada.ranking.tuning.choose import Wish
-from cascada.ranking.tuning.front import front
+from cascada.ranking.plan import Plan, drop_plan
+from cascada.ranking.tuning.choose import Wish, front
 from cascada.ranking.tuning.guarantee import Certificate, certified
 from cascada.ranking.tuning.replay import COST, Each, Figures, replay
 from cascada.ranking.tuning.scores import ExitScores

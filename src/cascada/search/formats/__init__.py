@@ -7,9 +7,9 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 from cascada.search.formats import html, jsonl, pdf, plain
-from cascada.search.passage import Document
+from cascada.search.passages import Document
 
 READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
     ".txt": plain.read,

@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from cascada.data.natural_questions.page import BLOCKS
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 from cascada.search.formats.plain import text_of
-from cascada.search.passage import Document
+from cascada.search.passages import Document
+from cascada.text.html import BLOCKS
 
 _MORE_BLOCKS = {"html", "head", "body", "main", "section", "article", "header", "footer", "nav", "aside", "form"}
+
+
 _MORE_BLOCKS |= {"fieldset", "figure", "figcaption", "address", "details", "summary", "center"}
+
+
 _UNSEEN = {"script", "style", "template", "noscript", "title", "svg", "select", "textarea", "iframe", "object"}
+
+
 _SPACE = re.compile(r"\s+")
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cascada.errors import DataError, first_line
-from cascada.search.passage import Document
+from cascada.core.errors import DataError, first_line
+from cascada.search.passages import Document
 
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_A-Z])")
 """`docu-⏎ment`. A compound that is divided at its own hyphen loses it; words broken by a line are far more common."""

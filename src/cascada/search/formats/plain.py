@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cascada.errors import DataError
-from cascada.search.passage import Document
+from cascada.core.errors import DataError
+from cascada.search.passages import Document
 
 
 def read(path: Path) -> Iterator[Document]:

@@ -8,15 +8,12 @@ from pathlib import Path
 
 import tantivy
 
-from cascada.search.files import Source, Watch
+from cascada.search.documents import Report, Source, Watch, warn
 from cascada.search.index import layout
-from cascada.search.index.record import FileRecord
+from cascada.search.index.layout import FileRecord
 from cascada.search.index.update import Update, forget, update
-from cascada.search.memory import rescored
-from cascada.search.passage import Passage
-from cascada.search.reading import Report, warn
-from cascada.search.retriever import checked_scoring
-from cascada.search.tfidf import CANDIDATES, Term, TfIdf
+from cascada.search.passages import Passage
+from cascada.search.retrievers import CANDIDATES, Term, TfIdf, checked_scoring, rescored
 from cascada.text.words import words
 
 Query = tantivy.Query

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 
 import tantivy
 
-from cascada.errors import CascadaError, DataError, first_line
-from cascada.search.files import Source, Watch, find_files
-from cascada.search.index.layout import entry
-from cascada.search.index.record import FileRecord, key
-from cascada.search.passage import Passage
-from cascada.search.reading import Report, file_passages, tell
+from cascada.core.errors import CascadaError, DataError, first_line
+from cascada.search.documents import Report, Source, Watch, file_passages, find_files, tell
+from cascada.search.index.layout import FileRecord, entry, key
+from cascada.search.passages import Passage
 
 if TYPE_CHECKING:
     from cascada.search.index.index import Index
-
 MEMORY = 64_000_000
+
+
 COMMIT_AFTER = 20_000
 """Passages. A run that is killed goes on from its last commit, which is always between two files."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cascada.serve.dialects import cohere, own, tei
-from cascada.serve.refusal import Refusal
+from cascada.serve.responses import Refusal
 
 ALL = (own, cohere, tei)
 

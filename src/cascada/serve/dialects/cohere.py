@@ -10,18 +10,17 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranking
 from cascada.ranking.result import Document as Given
-from cascada.serve.answer import answer
-from cascada.serve.bodies import Cut, Document, Top
-from cascada.serve.body import body_as
 from cascada.serve.dialects.describe import described
-from cascada.serve.jobs import about_tokens
-from cascada.serve.refusal import Refusal
+from cascada.serve.queue import about_tokens
+from cascada.serve.requests import Cut, Document, Top, body_as
+from cascada.serve.responses import Refusal, answer
 from cascada.serve.service import Service
 
 PATHS = ("/v1/rerank", "/v2/rerank")
+
 
 EXAMPLE = {
     "model": "any",
@@ -30,7 +29,11 @@ EXAMPLE = {
     "top_n": 1,
     "return_documents": True,
 }
+
+
 RESULT = {"index": 1, "relevance_score": 0.98, "raw_score": 3.9, "truncated": False}
+
+
 ANSWER = {
     "id": "4b4b0b0e5d0d4f1e9f0d4a5c1c6a7e11",
     "object": "list",
@@ -40,6 +43,8 @@ ANSWER = {
     "usage": {"total_tokens": 24},
     "complete": True,
 }
+
+
 REFUSED = {"message": "There are no documents to rank.", "detail": "There are no documents to rank."}
 
 

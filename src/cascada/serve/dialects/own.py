@@ -1,27 +1,30 @@
 """Our own: everything `Ranker.rank` takes and everything a `Ranking` holds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from cascada.errors import CascadaError, NotHeld
-from cascada.ranking.stage import NO_DEADLINE, Deadline
-from cascada.serve.answer import answer
-from cascada.serve.batcher import ComputingFailed
-from cascada.serve.bodies import Cut, Document, Top
-from cascada.serve.body import body_as
+from cascada.core.errors import CascadaError, NotHeld
+from cascada.ranking.inputs import RankOptions
 from cascada.serve.dialects.describe import described
-from cascada.serve.jobs import plan_for
-from cascada.serve.refusal import Refusal
+from cascada.serve.queue import ComputingFailed
+from cascada.serve.requests import Cut, Document, Top, body_as
+from cascada.serve.responses import Refusal, answer
 from cascada.serve.service import Answered, Asks, Service
 
 PATHS = ("/v1/rank", "/v1/ask")
 
+
 EXAMPLE = {"question": "who wrote hamlet?", "candidates": ["It rained.", "Hamlet is by Shakespeare."], "top": 1}
+
+
 ITEM = {"index": 1, "text": "Hamlet is by Shakespeare.", "score": 0.98, "raw_score": 3.9}
+
+
 ANSWER = {
     "items": [ITEM | {"exit": 12, "truncated": False, "scores": [1.2, 3.9]}],
     "relative_cost": 0.8,
@@ -33,8 +36,14 @@ ANSWER = {
     ],
     "complete": True,
 }
+
+
 FOUND = {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98}
+
+
 ANSWERS = {"answers": [FOUND]}
+
+
 REFUSED = {"error": {"type": "empty", "message": "There are no documents to rank."}}
 
 
@@ -73,20 +82,18 @@ def routes(service: Service, router: APIRouter) -> None:
         if service.asker is None:
             raise Refusal("not_found", "This server has no index to ask; it was started without one.")
         service.check_question(asked.question)
-        deadline = service.deadline(asked)
-        plan_for(service.ranker, asked, deadline)  # a mistake of the asker's; what goes wrong later is the server's
-        found = await service.call(request, _asking(service.asker, asked, deadline))
+        # Mistakes of the client are found here; whatever goes wrong later is the server's fault.
+        options = replace(service.ranker.resolved(service.options(asked)), top=asked.top)
+        found = await service.call(request, _asking(service.asker, asked, options))
         return answer(found.to_dict())
 
 
-def _asking(asker: Asks, asked: Ask, deadline: Deadline) -> Callable[[], Answered]:
-    """Work that is given what is left of its time when it begins."""
+def _asking(asker: Asks, asked: Ask, options: RankOptions) -> Callable[[], Answered]:
+    """The work of answering, for the computing thread."""
 
     def work() -> Answered:
-        left = None if deadline is NO_DEADLINE else max(deadline.left * 1000, 0.001)
-        asks = asked.model_dump(include={"top", "paragraphs", "drop", "keep"})
         try:
-            return asker.ask(asked.question, **asks, deadline_ms=left)
+            return asker.answer(asked.question, options, paragraphs=asked.paragraphs)
         except NotHeld:
             raise
         except CascadaError as error:

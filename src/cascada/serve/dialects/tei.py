@@ -8,21 +8,25 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from cascada.ranking import Item
-from cascada.serve.answer import answer
-from cascada.serve.bodies import Cut
-from cascada.serve.body import body_as
 from cascada.serve.dialects.describe import described
-from cascada.serve.refusal import Reason, Refusal
+from cascada.serve.requests import Cut, body_as
+from cascada.serve.responses import Reason, Refusal, answer
 from cascada.serve.service import Service
 
 PATHS = ("/rerank",)
 
+
 EXAMPLE = {"query": "who wrote hamlet?", "texts": ["It rained.", "Hamlet is by Shakespeare."], "return_text": True}
+
+
 ANSWER = [
     {"index": 1, "score": 0.98, "text": "Hamlet is by Shakespeare.", "truncated": False},
     {"index": 0, "score": 0.01, "text": "It rained.", "truncated": False},
 ]
+
+
 REFUSED = {"error": "There are no documents to rank.", "error_type": "Empty"}
+
 
 _TYPES: Mapping[Reason, str] = {"empty": "Empty", "overloaded": "Overloaded", "failed": "Backend"}
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.vectors import spacy_table, text_file, word2vec_binary
 
 Floats2d = NDArray[np.float32]
+
+
 Found = Iterable[tuple[str, NDArray[np.float32]]]
 """Words and their vectors, as a file has them."""
 

@@ -14,12 +14,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 
 _MULTIPLIER = 0xC6A4A7935BD1E995
+
+
 _MASK = 2**64 - 1
 
+
 _HEADER = re.compile(rb"[\x80-\x8f]|\xde..|\xdf.{4}", re.DOTALL)
+
+
 _NUMBER = re.compile(rb"[\x00-\x7f]|\xcc.|\xcd..|\xce.{4}|\xcf.{8}", re.DOTALL)
 """MessagePack's maps and unsigned integers: the first byte tells how many follow."""
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import DataError
+from cascada.core.errors import DataError
 
 
 def read(path: Path, wanted: Container[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.errors import CascadaError
+from cascada.core.errors import CascadaError
 from cascada.text.vectors.text_file import opened
 
 

@@ -1,0 +1,1 @@
+"""What every room may use: errors, the folder format, atomic writes, processors, worker processes."""

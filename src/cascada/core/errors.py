@@ -1,0 +1,46 @@
+"""Every mistake of a user ends as one of these: a sentence that says what was wrong, where, and what to do."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+class CascadaError(ValueError):
+    """A user's mistake. The command line prints its sentence and exits with code 2; no traceback."""
+
+
+class DataError(CascadaError):
+    """Data that does not have the shape it should have."""
+
+    @classmethod
+    def at(cls, path: object, line: int, problem: str) -> DataError:
+        """Name the file and the line (counted from 1): `train.tsv, line 12: expected …, found …`."""
+        return cls(f"{path}, line {line}: {problem}")
+
+
+class NotHeld(CascadaError):
+    """What was asked for is kept elsewhere: on another machine that holds another part."""
+
+
+class MissingExtra(CascadaError, ImportError):
+    """An optional part of the installation is needed and absent."""
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import `module`, or say which extra brings it: `measuring needs pytrec_eval: pip install "cascada[eval]"`."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f'{purpose} needs {error.name or module}: pip install "cascada[{extra}]"') from error
+
+
+def require_torch(purpose: str = "the torch engine") -> None:
+    """Raise MissingExtra if torch, or a library that goes with it, is not installed."""
+    for module in ("torch", "transformers", "safetensors"):
+        require(module, "train", purpose)
+
+
+def first_line(error: Exception) -> str:
+    """What another library says first; the rest of its message is mostly advice."""
+    return str(error).strip().split("\n")[0]

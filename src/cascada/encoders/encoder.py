@@ -1,0 +1,189 @@
+"""A pre-trained encoder that can be cut to its first layers and run a few layers at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig
+from transformers.utils import logging
+
+from cascada.core.errors import CascadaError, first_line
+
+SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
+"""Encoders whose layers take (hidden, mask). MiniLM, E5 and GTE are `bert` by layout."""
+
+
+COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
+"""Encoders whose first token has the position after the padding id."""
+
+
+class StagedEncoder(nn.Module):
+    """Embeddings and the first n layers of a pre-trained encoder.
+
+    `embed` and then `run(0, n)` give what the encoder's own forward pass gives; `run(0, 4)` followed by `run(4, n)`
+    gives it too, with a stop in between to score and drop candidates.
+    """
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        config: Any = encoder.config
+        self.config: PretrainedConfig = config
+        if hasattr(encoder, "pooler"):
+            encoder.pooler = None  # type: ignore[assignment]  # heads are ours; an unused layer breaks distributed training
+        self.encoder = encoder
+        stack = encoder.transformer if self.config.model_type == "distilbert" else encoder.encoder
+        self._stack: list[nn.Module] = [stack]  # type: ignore[list-item]  # in a list, so that it is not registered twice
+
+    @property
+    def layers(self) -> nn.ModuleList:
+        return self._stack[0].layer  # type: ignore[return-value]
+
+    @property
+    def depth(self) -> int:
+        return len(self.layers)
+
+    @property
+    def hidden_size(self) -> int:
+        return int(self.config.hidden_size)
+
+    @property
+    def feed_forward_size(self) -> int:
+        name = "hidden_dim" if self.config.model_type == "distilbert" else "intermediate_size"
+        return int(getattr(self.config, name))
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have."""
+        return int(self.config.max_position_embeddings) - self.first_position
+
+    @property
+    def first_position(self) -> int:
+        """The place of the first token's embedding among the positions'."""
+        return int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0
+
+    @property
+    def pad_id(self) -> int:
+        return int(self.config.pad_token_id or 0)
+
+    def embed(self, ids: Tensor, types: Tensor) -> Tensor:
+        """Token and type ids, both (pairs, tokens), to states (pairs, tokens, hidden)."""
+        inputs = {"input_ids": ids}
+        if getattr(self.config, "type_vocab_size", 0) > 1:
+            inputs["token_type_ids"] = types
+        states: Tensor = self.encoder.embeddings(**inputs)  # type: ignore[operator]
+        if hasattr(self.encoder, "embeddings_project"):  # ELECTRA's small models
+            states = self.encoder.embeddings_project(states)  # type: ignore[operator]
+        return states
+
+    def run(self, states: Tensor, mask: Tensor, first: int, last: int) -> Tensor:
+        """Layers first+1 to last on (pairs, tokens, hidden) states; `mask` (pairs, tokens) is True on real tokens."""
+        arguments = [additive(mask, states.dtype)]
+        if self.config.model_type == "mpnet":  # relative positions, added in every layer
+            arguments.append(self._stack[0].compute_position_bias(states))  # type: ignore[operator]
+        for layer in self.layers[first:last]:
+            output = layer(states, *arguments)
+            states = output[0] if isinstance(output, tuple) else output
+        return states
+
+
+def additive(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """What is added to attention scores, (pairs, 1, 1, tokens): 0 on real tokens, the lowest number on padding."""
+    if bool(mask.all()):
+        return None
+    return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)[:, None, None, :]
+
+
+def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
+    """A folder in the hub's layout, or a hub name; safetensors only, and no code from the folder is ever run."""
+    config = _config(name)
+    config.num_hidden_layers = _depth(config, layers)
+    try:
+        with quiet():
+            encoder, report = AutoModel.from_pretrained(
+                str(name),
+                config=config,
+                dtype=torch.float32,
+                use_safetensors=True,
+                trust_remote_code=False,
+                ignore_mismatched_sizes=True,  # told below, in a sentence
+                output_loading_info=True,
+            )
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CascadaError(f"No encoder could be loaded from {name}: {first_line(error)}") from error
+    _check_weights(name, report)
+    return StagedEncoder(encoder)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What transformers has to say while it loads is told here in sentences, or not at all."""
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def new_encoder(folder: Path, *, layers: int | None = None) -> StagedEncoder:
+    """An encoder of the shape that `folder`/config.json describes, weights still to be filled in."""
+    config = _config(folder)
+    config.num_hidden_layers = _depth(config, layers)
+    return StagedEncoder(AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False))
+
+
+def encoder_depth(name: str | Path) -> int:
+    """How many layers an encoder has, without loading it."""
+    return int(_config(name).num_hidden_layers)
+
+
+def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
+    """Weights that the file lacks would be random numbers, without a word."""
+    for weight, found, expected in sorted(report["mismatched_keys"]):
+        raise CascadaError(
+            f"No encoder could be loaded from {name}: {weight} has size {tuple(found)} in its weights "
+            f"and {tuple(expected)} by its config."
+        )
+    missing = sorted(weight for weight in report["missing_keys"] if not weight.startswith("pooler."))
+    if missing:
+        raise CascadaError(f"No encoder could be loaded from {name}: the file of weights lacks {missing[0]}.")
+
+
+def _config(name: str | Path) -> PretrainedConfig:
+    try:
+        config = AutoConfig.from_pretrained(str(name), trust_remote_code=False)
+    except (OSError, ValueError, StrictDataclassError) as error:
+        if Path(name).is_dir():
+            raise CascadaError(f"{name}/config.json is missing or damaged: {first_line(error)}") from error
+        raise CascadaError(
+            f"{name} is neither a folder with an encoder in the hub's layout nor a hub model that can be reached: "
+            f"{first_line(error)}"
+        ) from error
+    if config.model_type not in SUPPORTED:
+        raise CascadaError(f"{name} is of type {config.model_type}; supported are {', '.join(SUPPORTED)}.")
+    return config
+
+
+def _depth(config: PretrainedConfig, layers: int | None) -> int:
+    have = int(config.num_hidden_layers)
+    if layers is None:
+        return have
+    if not 1 <= layers <= have:
+        raise CascadaError(f"layers is {layers}, but the encoder has {have}.")
+    return layers
+
+
+def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:
+    """Mean of (pairs, tokens, hidden) over the tokens where `mask` (pairs, tokens) is True."""
+    weights = mask.to(states.dtype).unsqueeze(-1)
+    return (states * weights).sum(1) / weights.sum(1)

@@ -1,1 +1,0 @@
-"""From a trained ranker to stage graphs for ONNX Runtime."""

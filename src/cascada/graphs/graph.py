@@ -1,0 +1,106 @@
+"""A stage of a ranker as an ONNX graph, built from its weights operator by operator.
+
+Nothing is traced: the graph has the operators that ONNX Runtime has fast kernels for, and no others.
+
+| input | shape | |
+|---|---|---|
+| `ids`, `types` | (pairs, tokens) int32 | of the first stage |
+| `states` | (pairs, tokens, hidden) | of the later ones: what the stage before gave |
+| `lengths` | (pairs,) int32 | real tokens; what stands behind them is padding |
+
+| output | shape | |
+|---|---|---|
+| `scores` | (pairs,) | right minus wrong |
+| `states` → `states_out` | (pairs, tokens, hidden) | of all stages but the last |
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+FUSED = "com.microsoft"
+"""The domain of the runtime's own operators."""
+
+
+OPSET, FUSED_OPSET, IR = 17, 1, 8
+
+
+TYPES = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16}
+
+
+@dataclass
+class Graph:
+    """Nodes and constants; every operator gives the name of what it computes."""
+
+    weights_file: WeightsFile | None = None
+    """Where large constants go; into the graph itself if there is none."""
+    nodes: list[Any] = field(default_factory=list)
+    constants: dict[str, Any] = field(default_factory=dict)
+
+    def op(self, kind: str, *inputs: str, domain: str = "", results: int = 1, **attributes: Any) -> Any:
+        names = [f"{kind}_{len(self.nodes)}_{place}" for place in range(results)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        return names[0] if results == 1 else names
+
+    def fused(self, kind: str, *inputs: str, **attributes: Any) -> Any:
+        return self.op(kind, *inputs, domain=FUSED, **attributes)
+
+    def constant(self, value: NDArray[Any] | Sequence[int] | float, dtype: Any = None) -> str:
+        name, array = f"constant_{len(self.constants)}", np.array(value, dtype, order="C")
+        outside = self.weights_file is not None and array.nbytes >= LARGE
+        self.constants[name] = self.weights_file.add(array, name) if outside else numpy_helper.from_array(array, name)  # type: ignore[union-attr]
+        return name
+
+    def rename(self, old: str, new: str) -> None:
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                for place, name in enumerate(names):
+                    if name == old:
+                        names[place] = new
+
+
+def model_of(graph: Graph, inputs: list[Any], outputs: list[Any]) -> onnx.ModelProto:
+    """A whole model, with the operators that the runtime fuses."""
+    made = helper.make_graph(graph.nodes, "stage", inputs, outputs, list(graph.constants.values()))
+    versions = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
+    return helper.make_model(made, opset_imports=versions, ir_version=IR, producer_name="cascada")
+
+
+LARGE = 1024
+"""Bytes from which on a constant goes into the file."""
+
+
+ALIGNED = 4096
+"""So that the runtime can map it into memory as it is."""
+
+
+class WeightsFile:
+    """Arrays end to end in a file, each only once, whatever number of graphs has it."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self.file = file
+        self.name = name
+        self._places: dict[bytes, int] = {}
+
+    def add(self, array: NDArray[Any], name: str) -> TensorProto:
+        """The array as a constant of a graph that says where in the file it is."""
+        content = array.tobytes()
+        digest = hashlib.sha256(content).digest()
+        if digest not in self._places:
+            self.file.write(b"\0" * (-self.file.tell() % ALIGNED))
+            self._places[digest] = self.file.tell()
+            self.file.write(content)
+        tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
+        tensor.data_location = TensorProto.EXTERNAL
+        where = {"location": self.name, "offset": self._places[digest], "length": len(content)}
+        for key, value in where.items():
+            tensor.external_data.add(key=key, value=str(value))
+        return tensor

@@ -1,0 +1,143 @@
+"""How a stage graph computes its matrix products: in float32, in 8 bits, or in float32 from weights of 8 bits."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.encoders.weights import Array, Dense
+
+
+class Products(Protocol):
+    """The operators that differ between precisions; `graph` is a `cascada.export.graph.Graph`."""
+
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        """Rows of a table, by id."""
+        ...
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str: ...
+
+    def weight(self, graph: Any, weight: Array) -> str:
+        """A weight for a product in float32: a head's."""
+        ...
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        """Multi-head attention of states with themselves, before the output's dense layer."""
+        ...
+
+
+class Float32:
+    """Everything as it was trained."""
+
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        return str(graph.op("Gather", graph.constant(table), ids))
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        product = graph.op("MatMul", states, graph.constant(dense.weight))
+        return activated(graph, product, dense.bias, activation)
+
+    def weight(self, graph: Any, weight: Array) -> str:
+        return str(graph.constant(weight))
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        weight, own_bias = graph.constant(dense.weight), graph.constant(dense.bias)
+        inputs = (states, weight, own_bias, "lengths", *(("", bias) if bias else ()))
+        return str(graph.fused("Attention", *inputs, num_heads=heads))
+
+
+class Int8:
+    """int8 weights with a scale per column; their inputs are quantised by the range that was recorded for them.
+
+    Weights stay within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
+    """
+
+    def rows(self, graph: Any, table: Array, ids: str) -> str:
+        """A table's rows have a scale each, and all 8 bits: they are not multiplied in 8 bits."""
+        scale = np.maximum(np.abs(table).max(1, keepdims=True), 1e-12) / 127
+        rounded = np.round(table / scale).astype(np.int8)
+        chosen = graph.op("Cast", graph.op("Gather", graph.constant(rounded), ids), to=1)
+        return str(graph.op("Mul", chosen, graph.op("Gather", graph.constant(scale.astype(np.float32)), ids)))
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        rounded, scale = self._rounded(dense.weight)
+        weight, scales = graph.constant(rounded), graph.constant(scale)
+        values, value_scale, zero = self._values(graph, states, dense.input_range)
+        zeros = graph.constant(np.zeros(len(scale), np.int8))
+        product = graph.fused("MatMulIntegerToFloat", values, weight, value_scale, scales, zero, zeros)
+        return activated(graph, product, dense.bias, activation)
+
+    def weight(self, graph: Any, weight: Array) -> str:
+        """In all 8 bits; the runtime widens it once, when it loads the graph."""
+        return dequantised(graph, *quantised(weight, 127))
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        rounded, scale = self._rounded(dense.weight)
+        if bias:  # the runtime's 8-bit attention takes none
+            return self._biased_attention(graph, states, dense, heads, bias)
+        values, value_scale, zero = self._values(graph, states, dense.input_range)
+        weight, scales = graph.constant(rounded), graph.constant(scale)
+        zeros = graph.constant(np.zeros(len(scale), np.int8))
+        own_bias = graph.constant(dense.bias)
+        inputs = (values, weight, own_bias, value_scale, scales, "lengths", zero, zeros)
+        return str(graph.fused("QAttention", *inputs, num_heads=heads))
+
+    def _biased_attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        projected = self.dense(graph, states, dense)
+        query, key, value = graph.op("Split", projected, axis=-1, results=3)
+        inputs = (query, key, value, "", "lengths", bias)
+        return str(graph.fused("MultiHeadAttention", *inputs, num_heads=heads))
+
+    def _values(self, graph: Any, states: str, input_range: tuple[float, float] | None) -> tuple[str, str, str]:
+        """States in 8 bits, with their scale and zero: by what was seen of them, or else by all that come together."""
+        if input_range is None:
+            values, scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
+            return values, scale, zero
+        step = max(input_range[1] - input_range[0], 1e-12) / 255
+        scale = graph.constant(np.array(step), np.float32)
+        zero = graph.constant(np.array(np.clip(round(-input_range[0] / step), 0, 255)), np.uint8)
+        return str(graph.op("QuantizeLinear", states, scale, zero)), scale, zero
+
+    def _rounded(self, weight: Array) -> tuple[NDArray[np.int8], Array]:
+        return quantised(weight, 64)
+
+
+class Dequantised(Int8):
+    """The weights of `Int8`, multiplied in float32: for machines on which 8-bit products crash.
+
+    The runtime widens them once, when it loads the graph.
+    """
+
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        product = graph.op("MatMul", states, self._dequantised(graph, dense))
+        return activated(graph, product, dense.bias, activation)
+
+    def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
+        inputs = (states, self._dequantised(graph, dense), graph.constant(dense.bias), "lengths")
+        return str(graph.fused("Attention", *inputs, *(("", bias) if bias else ()), num_heads=heads))
+
+    def _dequantised(self, graph: Any, dense: Dense) -> str:
+        return dequantised(graph, *self._rounded(dense.weight))
+
+
+def quantised(weight: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
+    """Whole numbers up to `largest`, and the scale of each column."""
+    scale = np.maximum(np.abs(weight).max(0), 1e-12) / largest
+    return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def dequantised(graph: Any, rounded: NDArray[np.int8], scale: Array) -> str:
+    """Weights of 8 bits, as float32."""
+    return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
+
+
+def activated(graph: Any, product: str, bias: Array, activation: str) -> str:
+    """A product with its bias and activation."""
+    own_bias = graph.constant(bias)
+    if activation == "gelu":
+        return str(graph.fused("BiasGelu", product, own_bias))
+    if activation == "gelu_new":
+        return str(graph.fused("FastGelu", product, own_bias))
+    added = graph.op("Add", product, own_bias)
+    return str(graph.op("Relu", added) if activation == "relu" else added)

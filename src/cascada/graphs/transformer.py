@@ -1,0 +1,102 @@
+"""A stage of a ranker as an ONNX graph, built from its weights operator by operator.
+
+Nothing is traced: the graph has the operators that ONNX Runtime has fast kernels for, and no others.
+
+| input | shape | |
+|---|---|---|
+| `ids`, `types` | (pairs, tokens) int32 | of the first stage |
+| `states` | (pairs, tokens, hidden) | of the later ones: what the stage before gave |
+| `lengths` | (pairs,) int32 | real tokens; what stands behind them is padding |
+
+| output | shape | |
+|---|---|---|
+| `scores` | (pairs,) | right minus wrong |
+| `states` → `states_out` | (pairs, tokens, hidden) | of all stages but the last |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from cascada.encoders.weights import Dense, Embeddings, Layer, Norm, RankerWeights
+from cascada.graphs.graph import Graph
+from cascada.graphs.products import Products
+
+
+def embed(graph: Graph, embeddings: Embeddings, products: Products) -> str:
+    words = products.rows(graph, embeddings.words, "ids")
+    length = graph.op("Gather", graph.op("Shape", "ids"), graph.constant([1], np.int64))
+    start, axis = graph.constant([0], np.int64), graph.constant([0], np.int64)
+    positions = graph.op("Slice", graph.constant(embeddings.positions), start, length, axis)
+    states = graph.op("Add", words, positions)
+    if embeddings.types is not None:
+        states = graph.op("Add", states, graph.op("Gather", graph.constant(embeddings.types), "types"))
+    states = layer_norm(graph, states, embeddings.norm)
+    if embeddings.project is not None:
+        states = products.dense(graph, states, embeddings.project)
+    return states
+
+
+def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: RankerWeights, products: Products) -> str:
+    attended = products.attention(graph, states, layer.query_key_value, weights.attention_heads, bias)
+    attended = products.dense(graph, attended, layer.out)
+    states = skip_norm(graph, attended, states, layer.attention_norm)
+    wide = products.dense(graph, states, layer.up, activation=weights.activation)
+    return skip_norm(graph, products.dense(graph, wide, layer.down), states, layer.norm)
+
+
+def head(graph: Graph, layers: Sequence[Dense], states: str, products: Products) -> str:
+    """One dense layer is TANDA's head, on the first token; several are the cascade's, on the mean."""
+    *inner, out = layers
+    pooled = mean_of_tokens(graph, states) if inner else graph.op("Tanh", first_token(graph, states))
+    for layer in inner:
+        pooled = graph.op("Tanh", plain(graph, pooled, layer, products))
+    return str(graph.op("Squeeze", plain(graph, pooled, out, products), graph.constant([1], np.int64)))
+
+
+def mean_of_tokens(graph: Graph, states: str) -> str:
+    tokens = graph.op("Gather", graph.op("Shape", states), graph.constant(np.array(1), np.int64))
+    zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
+    places = graph.op("Cast", graph.op("Range", zero, tokens, one), to=TensorProto.INT32)  # (tokens,)
+    lengths = graph.op("Unsqueeze", "lengths", graph.constant([1], np.int64))  # (pairs, 1)
+    real = graph.op("Cast", graph.op("Less", places, lengths), to=TensorProto.FLOAT)  # (pairs, tokens)
+    shares = graph.op("Div", real, graph.op("Cast", lengths, to=TensorProto.FLOAT))
+    mean = graph.op("MatMul", graph.op("Unsqueeze", shares, graph.constant([1], np.int64)), states)
+    return str(graph.op("Squeeze", mean, graph.constant([1], np.int64)))  # (pairs, hidden)
+
+
+def first_token(graph: Graph, states: str) -> str:
+    return str(graph.op("Gather", states, graph.constant(np.array(0), np.int64), axis=1))
+
+
+def plain(graph: Graph, value: str, dense: Dense, products: Products) -> str:
+    """A dense layer of a head: its product is in float32 always."""
+    return str(graph.op("Gemm", value, products.weight(graph, dense.weight), graph.constant(dense.bias)))
+
+
+def layer_norm(graph: Graph, states: str, norm: Norm) -> str:
+    gamma, beta = graph.constant(norm.gamma), graph.constant(norm.beta)
+    return str(graph.op("LayerNormalization", states, gamma, beta, axis=-1, epsilon=norm.epsilon))
+
+
+def skip_norm(graph: Graph, new: str, states: str, norm: Norm) -> str:
+    gamma, beta = graph.constant(norm.gamma), graph.constant(norm.beta)
+    return str(graph.fused("SkipLayerNormalization", new, states, gamma, beta, epsilon=norm.epsilon))
+
+
+def position_bias(graph: Graph, weights: RankerWeights, states: str) -> str:
+    """What MPNet adds to the attention of every layer: (1, heads, tokens, tokens); "" for the others."""
+    if weights.position_bias is None:
+        return ""
+    longest = (weights.position_bias.shape[1] + 1) // 2
+    tokens = graph.op("Gather", graph.op("Shape", states), graph.constant(np.array(1), np.int64))
+    zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
+    places = graph.op("Range", zero, tokens, one)
+    keys = graph.op("Unsqueeze", places, graph.constant([0], np.int64))
+    queries = graph.op("Unsqueeze", places, graph.constant([1], np.int64))
+    distance = graph.op("Add", graph.op("Sub", keys, queries), graph.constant(np.array(longest - 1), np.int64))
+    bias = graph.op("Gather", graph.constant(weights.position_bias), distance, axis=1)  # (heads, queries, keys)
+    return str(graph.op("Unsqueeze", bias, graph.constant([0], np.int64)))

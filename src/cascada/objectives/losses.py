@@ -1,0 +1,112 @@
+"""The losses: point, pair and list level, and distillation."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy, kl_div, log_softmax
+
+
+def point(logits: Tensor, labels: Tensor, *, positive_weight: float = 1.0) -> Tensor:
+    """Mean cross-entropy of (pairs, 2) logits against (pairs,) labels 0 and 1.
+
+    A correct pair counts `positive_weight` times; the mean is over the weights, so the loss keeps its size.
+    """
+    weight = logits.new_tensor([1.0, positive_weight])
+    return cross_entropy(logits, labels, weight=weight)
+
+
+def pair(
+    scores: Tensor,
+    labels: Tensor,
+    owner: Tensor,
+    *,
+    margin: float = 1.0,
+    against: Literal["all", "hardest"] = "all",
+    normalise: Literal["none", "sigmoid"] = "none",
+) -> Tensor:
+    """Mean hinge max(0, margin − (positive − negative)) of a question's pairs, then mean over questions (equation 8).
+
+    `scores`, `labels` (0 or 1) and `owner` (the question's number, from 0) are all (candidates,). `against` pairs each
+    correct candidate with `all` wrong ones or with the `hardest`, the one that scores highest. A question whose
+    candidates are all correct, or all wrong, has no pairs and does not count.
+    """
+    scores = scores.sigmoid() if normalise == "sigmoid" else scores
+    groups = group_count(owner)
+    positive, negative = labels.bool(), ~labels.bool()
+    own, other, question = (_every if against == "all" else _hardest)(scores, positive, negative, owner, groups)
+    hinge = (margin - (own - other)).clamp(min=0)
+    pairs = group_sum(torch.ones_like(hinge), question, groups)
+    return mean_where(group_sum(hinge, question, groups) / pairs.clamp(min=1), pairs > 0)
+
+
+Pairing = tuple[Tensor, Tensor, Tensor]
+"""Three (pairs,) tensors: the positive's score, the negative's, and the question."""
+
+
+def _every(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
+    rows, others = positive.nonzero().flatten(), negative.nonzero().flatten()
+    same = owner[rows][:, None] == owner[others][None, :]  # (positives, negatives)
+    first, second = same.nonzero(as_tuple=True)
+    return scores[rows[first]], scores[others[second]], owner[rows[first]]
+
+
+def _hardest(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
+    highest = group_max(scores[negative], owner[negative], groups)  # (groups,)
+    paired = positive & highest.isfinite()[owner]
+    return scores[paired], highest[owner[paired]], owner[paired]
+
+
+def list_level(scores: Tensor, labels: Tensor, owner: Tensor) -> Tensor:
+    """KL(Y ‖ softmax of the scores) / candidates for each question, then mean over questions (equation 9).
+
+    All arguments are (candidates,), as for `pair`; Y is a question's labels divided by their sum. The paper prints the
+    divergence the other way round, which is infinite wherever a label is 0; this is the direction that can be meant. A
+    question without a correct candidate has no Y and does not count.
+    """
+    groups = group_count(owner)
+    correct = group_sum(labels.to(scores.dtype), owner, groups)
+    target = labels / correct.clamp(min=1)[owner]
+    predicted = group_log_softmax(scores, owner)
+    divergence = group_sum(torch.xlogy(target, target) - target * predicted, owner, groups)
+    candidates = group_sum(torch.ones_like(scores), owner, groups)
+    return mean_where(divergence / candidates.clamp(min=1), correct > 0)
+
+
+def distill(logits: Tensor, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
+    """Mean divergence of (pairs, 2) logits from the teacher's, both softened; no gradient goes to the teacher.
+
+    Times the temperature squared, so that the gradient keeps its size (Hinton et al., 2015).
+    """
+    taught = log_softmax(teacher.detach() / temperature, -1)
+    own = log_softmax(logits / temperature, -1)
+    return kl_div(own, taught, reduction="batchmean", log_target=True) * temperature**2
+
+
+def group_count(owner: Tensor) -> int:
+    return int(owner.max()) + 1 if len(owner) else 0
+
+
+def group_sum(values: Tensor, owner: Tensor, groups: int) -> Tensor:
+    """(groups,) sums of (rows,) values; 0 for a group without rows."""
+    return values.new_zeros(groups).index_add(0, owner, values)
+
+
+def group_max(values: Tensor, owner: Tensor, groups: int) -> Tensor:
+    """(groups,) largest of (rows,) values; minus infinity for a group without rows."""
+    lowest = values.new_full((groups,), -torch.inf)
+    return lowest.scatter_reduce(0, owner, values, "amax")
+
+
+def group_log_softmax(scores: Tensor, owner: Tensor) -> Tensor:
+    """(rows,): each row's log-probability among the rows of its group."""
+    groups = group_count(owner)
+    shifted = scores - group_max(scores.detach(), owner, groups)[owner]  # so that no exponential overflows
+    return shifted - group_sum(shifted.exp(), owner, groups).log()[owner]
+
+
+def mean_where(values: Tensor, counts: Tensor) -> Tensor:
+    """Mean of the groups' values over the groups that count; 0, with a gradient of 0, if none does."""
+    return torch.where(counts, values, 0.0).sum() / counts.sum().clamp(min=1)

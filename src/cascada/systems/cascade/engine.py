@@ -1,0 +1,23 @@
+"""From a folder to a transformer ranker. The engine is imported only when it is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cascada.core.errors import require_torch
+from cascada.core.folder import is_exported
+from cascada.core.processors import threads
+from cascada.ranking.ranker import Ranker
+
+
+def load(folder: Path, store: Any = None, *, add: bool = False) -> Ranker:
+    """Load a folder as a ranker: with ONNX Runtime if it was exported, with torch if not. It reads no store."""
+    if is_exported(folder):
+        from cascada.systems.cascade.engine_onnx import onnx_ranker
+
+        return onnx_ranker(folder, threads=threads())
+    require_torch()
+    from cascada.systems.cascade.engine_torch import torch_ranker
+
+    return torch_ranker(folder)

@@ -1,0 +1,94 @@
+"""The torch engine: a staged ranker's stages, run as they were trained. For research and GPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cascada.ranking.arrays import shortest_first, sigmoid
+from cascada.ranking.cost import Arithmetic
+from cascada.ranking.ranker import Ranker
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
+from cascada.systems.cascade.folder import load
+from cascada.systems.cascade.network import StagedRanker
+from cascada.text.pairs import EncodedPairs, PairTokenizer
+
+TOKEN_BUDGET = 1024
+"""Padded tokens computed at once: about what stays in a core's cache."""
+
+
+@dataclass(frozen=True)
+class TorchState:
+    """Token ids of the pairs and their hidden states after the last stage, end to end as the ids are."""
+
+    encoded: EncodedPairs
+    hidden: Tensor  # (tokens, hidden)
+
+    def take(self, rows: Ints) -> TorchState:
+        return TorchState(self.encoded.take(rows), self.hidden[torch.from_numpy(self.encoded.places(rows))])
+
+
+class TorchStage:
+    """Layers `first`+1 to `exit` of a staged ranker, and the head on them."""
+
+    def __init__(self, model: StagedRanker, tokenizer: PairTokenizer, *, first: int, exit: int, last: bool) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.first = first
+        self.exit = exit
+        self.layers = exit - first
+        self._last = last
+        encoder, shape = model.encoder, model.shape
+        self._arithmetic = Arithmetic(encoder.hidden_size, encoder.feed_forward_size, shape.head, shape.head_width)
+
+    def score(self, pairs: Pairs, state: TorchState | None, deadline: Deadline) -> Scored:
+        encoded = state.encoded if state else self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+        scores = np.zeros(len(pairs), np.float32)
+        hidden = None if self._last else torch.empty(len(encoded.ids), self.model.encoder.hidden_size)
+        with torch.inference_mode():
+            for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
+                deadline.check()
+                states, mask = self._run(encoded, state, rows)
+                logits = self.model.score(states, mask, self.exit)  # (rows, 2)
+                scores[rows] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
+                if hidden is not None:
+                    hidden[torch.from_numpy(encoded.places(rows))] = states[mask].cpu()
+        handed_on = None if hidden is None else TorchState(encoded, hidden)
+        return Scored(scores, handed_on, encoded.truncated, encoded.lengths)
+
+    def flops(self, tokens: Ints) -> Ints:
+        return self._arithmetic.stage(self.layers, tokens)
+
+    def probability(self, scores: Floats) -> Floats:
+        """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
+        return sigmoid(scores)
+
+    def _run(self, encoded: EncodedPairs, state: TorchState | None, rows: Ints) -> tuple[Tensor, Tensor]:
+        device = next(self.model.parameters()).device
+        ids, mask, types = (torch.from_numpy(array).to(device) for array in encoded.padded(rows, self.tokenizer.pad_id))
+        if state is None:
+            states = self.model.encoder.embed(ids, types)
+        else:
+            states = torch.zeros(*mask.shape, self.model.encoder.hidden_size, device=device)
+            states[mask] = state.hidden[torch.from_numpy(encoded.places(rows))].to(device)
+        return self.model.encoder.run(states, mask, self.first, self.exit), mask
+
+
+def ranker_of(model: StagedRanker, tokenizer: PairTokenizer) -> Ranker:
+    """A model in memory as a ranker."""
+    exits = model.shape.exits
+    stages = [
+        TorchStage(model, tokenizer, first=first, exit=exit, last=exit == exits[-1])
+        for first, exit in zip((0, *exits), exits, strict=False)
+    ]
+    return Ranker(stages)
+
+
+def torch_ranker(folder: Path) -> Ranker:
+    """A trained ranker's folder as a ranker, on the GPU if there is one."""
+    model = load(folder).to("cuda" if torch.cuda.is_available() else "cpu")
+    return ranker_of(model, PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id))

@@ -1,0 +1,115 @@
+"""A cascade as ONNX graphs: one for each exit."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx import TensorProto, helper
+
+from cascada.encoders.weights import RankerWeights, encoder_weights, head_of
+from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.products import Float32, Products
+from cascada.graphs.ranges import record_ranges, sample
+from cascada.graphs.session import stage_file
+from cascada.graphs.transformer import embed, head, position_bias, run_layer
+from cascada.systems.cascade.engine_torch import ranker_of
+from cascada.systems.cascade.folder import load
+from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.shape import Exported
+from cascada.systems.export import Precision
+from cascada.text.pairs import PairTokenizer
+
+
+def exporter(folder: Path, precision: Precision) -> CascadeExporter:
+    """The ranker in `folder`, ready to be written; for int8 its quantisation ranges are recorded on a sample."""
+    model = load(folder)
+    if precision == "int8":
+        tokenizer = PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id)
+        ranker = ranker_of(model, tokenizer)
+        record_ranges(model, lambda: [ranker.rank(question, texts, drop=0) for question, texts in sample()])
+    return CascadeExporter(model, precision)
+
+
+class CascadeExporter:
+    """Writes one graph for each exit."""
+
+    def __init__(self, model: StagedRanker, precision: Precision) -> None:
+        self.model = model
+        self.precision = precision
+        self.weights = weights_of(model)
+
+    def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
+        exits = self.model.shape.exits
+        kept = "float32" if isinstance(products, Float32) else "float16"
+        for first, exit in zip((0, *exits), exits, strict=False):
+            last = exit == exits[-1]
+            graph = stage_graph(
+                self.weights, first, exit, last=last, products=products, kept=kept, weights_file=weights_file
+            )
+            (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
+
+    def shape(self) -> dict[str, Any]:
+        model = self.model
+        found = Exported(
+            exits=model.shape.exits,
+            head=model.shape.head,
+            max_length=model.shape.max_length,
+            hidden=model.encoder.hidden_size,
+            feed_forward=model.encoder.feed_forward_size,
+            pad_id=model.pad_id,
+            kept="float16" if self.precision == "int8" else "float32",
+            precision=self.precision,
+            head_width=model.shape.head_width,
+        )
+        return dataclasses.asdict(found)
+
+
+def weights_of(model: StagedRanker) -> RankerWeights:
+    """A trained cascade's."""
+    heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.exits}
+    return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
+
+
+def stage_graph(
+    weights: RankerWeights,
+    first: int,
+    exit: int,
+    *,
+    last: bool,
+    products: Products,
+    kept: str = "float32",
+    weights_file: WeightsFile | None = None,
+) -> onnx.ModelProto:
+    """Layers `first`+1 to `exit` and the head on them; `kept` is the type of states that come in and go out."""
+    graph = Graph(weights_file)
+    if first == 0:
+        states = embed(graph, weights.embeddings, products)
+    else:
+        states = "states" if kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
+    bias = position_bias(graph, weights, states)
+    for layer in weights.layers[first:exit]:
+        states = run_layer(graph, layer, states, bias, weights, products)
+    scores = head(graph, weights.heads[exit], states, products)
+    graph.rename(scores, "scores")
+    if not last:
+        states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
+        graph.rename(states, "states_out")
+    return _model(graph, weights, first, last=last, kept=TYPES[kept])
+
+
+def _model(graph: Graph, weights: RankerWeights, first: int, *, last: bool, kept: int) -> onnx.ModelProto:
+    hidden = weights.layers[0].norm.gamma.shape[0]
+    states = ("pairs", "tokens", hidden)
+    value = helper.make_tensor_value_info
+    inputs = [value("lengths", TensorProto.INT32, ("pairs",))]
+    if first == 0:
+        inputs += [value(name, TensorProto.INT32, ("pairs", "tokens")) for name in ("ids", "types")]
+    else:
+        inputs += [value("states", kept, states)]
+    outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
+    if not last:
+        outputs += [value("states_out", kept, states)]
+    return model_of(graph, inputs, outputs)

@@ -1,0 +1,73 @@
+"""How a transformer learns: see `ExitLearner`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch import Tensor
+
+from cascada.data import Group
+from cascada.encoders.files import tokenizer_folder
+from cascada.objectives.levels import main_level
+from cascada.ranking.ranker import Ranker
+from cascada.systems.cascade import folder as checkpoint
+from cascada.systems.cascade.engine_torch import ranker_of
+from cascada.systems.cascade.level_heads import HierarchicalHead, folded, with_levels
+from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.settings import CascadeModel
+from cascada.text.pairs import PairTokenizer
+from cascada.training.examples import Examples
+from cascada.training.exits import ExitLearner
+from cascada.training.objective import weights_of
+from cascada.training.ranker_run import ranker_card, ranker_trainer
+from cascada.training.settings import ExitTraining, Recipe
+from cascada.training.trainer import RankerTrainer
+
+card = ranker_card
+
+
+def trainer(recipe: Recipe[CascadeModel, ExitTraining], folder: Path) -> RankerTrainer:
+    """Everything read and built, ready to train."""
+    return ranker_trainer(recipe, folder, lambda recipe, groups, measured: CascadeLearner.of(recipe, groups))
+
+
+class CascadeLearner(ExitLearner):
+    """A staged ranker and its tokenizer."""
+
+    model: StagedRanker
+
+    def __init__(
+        self, model: StagedRanker, tokenizer: PairTokenizer, files: Path, examples: Examples, settings: ExitTraining
+    ) -> None:
+        """`files` is the folder with the tokenizer's files."""
+        super().__init__(model, model.shape.exits, examples, settings)
+        heads = list(model.heads.values())
+        self.levels = heads[0].levels if isinstance(heads[0], HierarchicalHead) else None
+        if self.levels:
+            self.objective.weights = weights_of(settings.objective, self.levels)
+        self.tokenizer = tokenizer
+        self.files = files
+
+    @classmethod
+    def of(cls, recipe: Recipe[CascadeModel, ExitTraining], groups: Sequence[Group]) -> CascadeLearner:
+        """A new ranker on the recipe's encoder, to be trained on the groups."""
+        settings = recipe.model
+        model = checkpoint.begin(**settings.model_dump(exclude={"kind", "levels", "main"}))
+        if settings.levels:
+            model = with_levels(model, settings.levels, main_level(settings.levels, settings.main))
+        files = tokenizer_folder(settings.encoder)
+        tokenizer = PairTokenizer.load(files, max_length=settings.max_length, pad_id=model.pad_id)
+        return cls(model, tokenizer, files, Examples.of(groups, tokenizer), recipe.training)
+
+    def ranker(self) -> Ranker:
+        return ranker_of(self.model, self.tokenizer)
+
+    def save(self, folder: Path, card: str) -> None:
+        """Levels are for training: what is written is a cascade like any other."""
+        model = folded(self.model) if self.levels else self.model
+        checkpoint.save(model, folder, tokenizer=self.files, card=card)
+
+    def by_level(self, exit: int, logits: Tensor) -> dict[str, Tensor]:
+        head = self.model.heads[str(exit)]
+        return head.by_level(logits) if isinstance(head, HierarchicalHead) else super().by_level(exit, logits)

@@ -1,0 +1,70 @@
+"""The transformer ranker: an encoder with a head on each exit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from cascada.core.errors import CascadaError
+from cascada.encoders.encoder import StagedEncoder
+from cascada.systems.cascade.heads import HEADS
+from cascada.systems.cascade.shape import Shape
+
+
+class StagedRanker(nn.Module):
+    """Scores pairs of question and sentence at any of its exits."""
+
+    def __init__(self, encoder: StagedEncoder, shape: Shape) -> None:
+        super().__init__()
+        if shape.exits[-1] > encoder.depth:
+            raise CascadaError(f"The last exit is at layer {shape.exits[-1]}, but the encoder has {encoder.depth}.")
+        if shape.max_length > encoder.longest:
+            raise CascadaError(f"max_length is {shape.max_length}, but the encoder reads {encoder.longest} tokens.")
+        self.encoder = encoder
+        self.shape = shape
+        self.heads = nn.ModuleDict(
+            {
+                str(layer): HEADS[shape.head](encoder.hidden_size, shape.dropout, shape.head_width)
+                for layer in shape.exits
+            }
+        )
+
+    @property
+    def pad_id(self) -> int:
+        return self.encoder.pad_id
+
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        types: Tensor,
+        exits: Sequence[int] = (),
+        *,
+        apart: bool = False,
+        teacher: bool = False,
+    ) -> dict[int, Tensor]:
+        """Logits (pairs, 2) at each of `exits` (layers; the last one if none is named) of inputs (pairs, tokens).
+
+        `apart` stops an exit's gradient at the exit before it. `teacher` adds the last exit's logits, without gradient.
+        Layers above the last exit asked for are not run.
+        """
+        wanted = set(exits or self.shape.exits[-1:])
+        highest = self.shape.exits[-1] if teacher else max(wanted)
+        gradient = torch.is_grad_enabled()
+        logits, states, done = {}, None, 0
+        for layer in self.shape.exits:
+            if layer > highest:
+                break
+            used = layer in wanted if apart else layer <= max(wanted)  # does a loss need this part's gradient?
+            with torch.set_grad_enabled(gradient and used):
+                states = self.encoder.embed(ids, types) if states is None else states
+                states = self.encoder.run(states, mask, done, layer)
+                if layer in wanted or (teacher and layer == highest):
+                    logits[layer] = self.score(states, mask, layer)
+            states, done = states.detach() if apart else states, layer
+        return logits
+
+    def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
+        return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]

@@ -1,0 +1,202 @@
+"""A decoupled ranker as graphs: one for each side, and one for each exit above the join.
+
+| graph | inputs | outputs |
+|---|---|---|
+| `question.onnx`, `document.onnx` | `ids`, `lengths` | `states_out` (texts, tokens, hidden or kept) |
+| `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` but for the last |
+
+`second` (pairs,) is where a document's first token stands; the rest is as in `cascada.export.graph`.
+
+Of the last layer only the two first tokens are read, so that only their queries are computed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from torch import nn
+
+from cascada.core.folder import DECOUPLED, read_shape
+from cascada.encoders.encoder import StagedEncoder
+from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of, encoder_weights, head_of
+from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.products import Float32, Products
+from cascada.graphs.session import graph_file, stage_file
+from cascada.graphs.transformer import embed, plain, run_layer, skip_norm
+from cascada.systems.decoupled.export_lstm import lstm_features
+from cascada.systems.decoupled.folder import load
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.parts import DOCUMENT, QUESTION, save_meeting
+from cascada.systems.decoupled.shape import ExportedDecoupled
+from cascada.systems.export import Precision
+
+
+def exporter(folder: Path, precision: Precision) -> DecoupledExporter:
+    """The ranker in `folder`, ready to be written."""
+    return DecoupledExporter(load(folder), str(read_shape(folder)["fingerprint"]), precision)
+
+
+class DecoupledExporter:
+    """Writes a graph for each side, and one for each exit above the join."""
+
+    def __init__(self, model: DecoupledRanker, fingerprint: str, precision: Precision) -> None:
+        self.model = model
+        self.fingerprint = fingerprint
+        self.precision = precision
+        shape = model.shape
+        question = model.document if model.question is None else model.question
+        self.question = tower_weights(question, shape.question_length)
+        self.document = tower_weights(model.document, shape.max_length)
+        layers = model.interaction.layers if shape.interaction == "layers" else ()
+        heads = {exit: head_of(model.classifiers[str(exit)]) for exit in shape.joint_exits}
+        self.joint = encoder_weights(model.document, layers, heads, longest=shape.max_length)  # type: ignore[arg-type]
+
+    def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
+        from cascada.systems.decoupled.engine_torch import meeting_of
+
+        shape, down = self.model.shape, dense_of(self.model.down) if self.model.shape.keep else None
+        graphs = {
+            graph_file(QUESTION, safe=safe): tower_graph(self.question, None, products, weights_file),
+            graph_file(DOCUMENT, safe=safe): tower_graph(self.document, down, products, weights_file),
+        }
+        kept = "float32" if isinstance(products, Float32) else "float16"
+        for first, exit in zip((shape.join, *shape.joint_exits), shape.joint_exits, strict=False):
+            graphs[stage_file(exit, safe=safe)] = self.joint_graph(first, exit, products, kept, weights_file)
+        for name, graph in graphs.items():
+            (folder / name).write_bytes(graph.SerializeToString())
+        save_meeting(meeting_of(self.model), folder)
+
+    def joint_graph(
+        self, first: int, exit: int, products: Products, kept: str, weights_file: WeightsFile
+    ) -> onnx.ModelProto:
+        """From one exit, or the join, to the next; states are `kept` between two exits, and float32 where they meet."""
+        last, met = exit == self.model.shape.exits[-1], first == self.model.shape.join
+        graph = Graph(weights_file)
+        states = "states" if met or kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
+        if self.model.shape.interaction == "linear":
+            features = self._linear(graph, states, products)
+        elif self.model.shape.interaction == "lstm":
+            features = lstm_features(graph, self.model.interaction, states, self.model.hidden, products)
+        else:
+            states, features = self._layers(graph, states, first, exit, products)
+        inner, out = self.joint.heads[exit]
+        found = plain(graph, tanh(graph, features, inner, products), out, products)
+        graph.rename(graph.op("Squeeze", found, graph.constant([1], np.int64)), "scores")
+        if not last:
+            states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
+            graph.rename(states, "states_out")
+        return self._joint_model(graph, last, TensorProto.FLOAT if met else TYPES[kept], TYPES[kept])
+
+    def _linear(self, graph: Graph, states: str, products: Products) -> str:
+        features = side_by_side(graph, both_first(graph, states), self.model.hidden)
+        for part in self.model.interaction.modules():
+            if isinstance(part, nn.Linear):
+                features = tanh(graph, features, dense_of(part), products)
+        return features
+
+    def _layers(self, graph: Graph, states: str, first: int, exit: int, products: Products) -> tuple[str, str]:
+        """The states after the layers, and the features; the last layer of all has no states to hand on."""
+        join = self.model.shape.join
+        *layers, top = self.joint.layers[first - join : exit - join]
+        for layer in layers:
+            states = run_layer(graph, layer, states, "", self.joint, products)
+        if exit == self.model.shape.exits[-1]:
+            rows = run_two(graph, top, states, self.joint, products)
+        else:
+            states = run_layer(graph, top, states, "", self.joint, products)
+            rows = both_first(graph, states)
+        return states, side_by_side(graph, rows, self.model.hidden)
+
+    def _joint_model(self, graph: Graph, last: bool, came: int, kept: int) -> onnx.ModelProto:
+        states, value = ("pairs", "tokens", self.model.hidden), helper.make_tensor_value_info
+        inputs = [value("states", came, states)]
+        inputs += [value(name, TensorProto.INT32, ("pairs",)) for name in ("lengths", "second")]
+        outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
+        return model_of(graph, inputs, outputs if last else [*outputs, value("states_out", kept, states)])
+
+    def shape(self) -> dict[str, Any]:
+        model, shape = self.model, self.model.shape
+        mark = self.fingerprint
+        if self.precision == "int8":  # what is computed in 8 bits is not what the trained ranker computes
+            mark = hashlib.sha256(f"{mark} int8".encode()).hexdigest()[:32]
+        found = ExportedDecoupled(
+            exits=shape.exits,
+            join=shape.join,
+            interaction=shape.interaction,
+            keep=shape.keep,
+            question_length=shape.question_length,
+            max_length=shape.max_length,
+            hidden=model.hidden,
+            feed_forward=model.feed_forward,
+            pad_id=model.pad_id,
+            precision=self.precision,
+            fingerprint=mark,
+            onto_cosine=shape.onto_cosine,
+        )
+        return {"kind": DECOUPLED, **dataclasses.asdict(found)}
+
+
+def tower_weights(tower: StagedEncoder, longest: int) -> RankerWeights:
+    """All of a tower's tokens have the first type, which is added to the positions here."""
+    weights = encoder_weights(tower, tower.layers, {}, longest=longest)
+    own = weights.embeddings
+    if own.types is None:
+        return weights
+    return dataclasses.replace(
+        weights, embeddings=dataclasses.replace(own, positions=own.positions + own.types[0], types=None)
+    )
+
+
+def tower_graph(
+    weights: RankerWeights, down: Dense | None, products: Products, weights_file: WeightsFile
+) -> onnx.ModelProto:
+    graph = Graph(weights_file)
+    states = embed(graph, weights.embeddings, products)
+    for layer in weights.layers:
+        states = run_layer(graph, layer, states, "", weights, products)
+    width = weights.layers[0].norm.gamma.shape[0]
+    if down is not None:
+        product = graph.op("MatMul", states, products.weight(graph, down.weight))
+        states, width = graph.op("Add", product, graph.constant(down.bias)), len(down.bias)
+    graph.rename(states, "states_out")
+    value = helper.make_tensor_value_info
+    inputs = [value("ids", TensorProto.INT32, ("texts", "tokens")), value("lengths", TensorProto.INT32, ("texts",))]
+    return model_of(graph, inputs, [value("states_out", TensorProto.FLOAT, ("texts", "tokens", width))])
+
+
+def run_two(graph: Graph, layer: Layer, states: str, weights: RankerWeights, products: Products) -> str:
+    """A layer for the two first tokens alone, (pairs, 2, hidden): every token is attended to, and only they attend."""
+    width = len(layer.norm.gamma)
+    three = layer.query_key_value
+    rows = both_first(graph, states)
+    query = products.dense(graph, rows, Dense(three.weight[:, :width], three.bias[:width]))
+    others = products.dense(graph, states, Dense(three.weight[:, width:], three.bias[width:]))
+    key, value = graph.op("Split", others, axis=-1, results=2)
+    inputs = (query, key, value, "", "lengths")
+    attended = graph.fused("MultiHeadAttention", *inputs, num_heads=weights.attention_heads)
+    rows = skip_norm(graph, products.dense(graph, attended, layer.out), rows, layer.attention_norm)
+    wide = products.dense(graph, rows, layer.up, activation=weights.activation)
+    return skip_norm(graph, products.dense(graph, wide, layer.down), rows, layer.norm)
+
+
+def both_first(graph: Graph, states: str) -> str:
+    """The question's first token and the document's, (pairs, 2, hidden)."""
+    places = graph.op("Cast", "second", to=TensorProto.INT64)
+    places = graph.op("Unsqueeze", places, graph.constant([1, 2], np.int64))  # (pairs, 1, 1)
+    second = graph.op("GatherND", states, places, batch_dims=1)  # (pairs, 1, hidden)
+    first = graph.op("Gather", states, graph.constant([0], np.int64), axis=1)
+    return str(graph.op("Concat", first, second, axis=1))
+
+
+def side_by_side(graph: Graph, rows: str, hidden: int) -> str:
+    return str(graph.op("Reshape", rows, graph.constant([-1, 2 * hidden], np.int64)))
+
+
+def tanh(graph: Graph, value: str, dense: Dense, products: Products) -> str:
+    return str(graph.op("Tanh", plain(graph, value, dense, products)))

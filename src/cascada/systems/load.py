@@ -1,0 +1,103 @@
+"""From a name to a ranker. A system's room is imported only when a ranker of its kind is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import Any
+
+from cascada.core.errors import CascadaError, first_line
+from cascada.core.folder import DECOUPLED, PLAN_FILE, READER, kind_of, read_shape
+from cascada.ranking.plan import read_plan
+from cascada.ranking.ranker import Ranker, in_a_row
+from cascada.systems.registry import part, untrained
+
+BUNDLED = "cascada-mini"
+"""The model that comes with the package."""
+BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
+
+_SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin")
+"""The files that a model's scores depend on. Its card, its plan and what training left behind are not among them."""
+
+
+def load(
+    model: str | Path | None = None, *, store: Any = None, add: bool = False, texts: Iterable[str] | None = None
+) -> Ranker:
+    """Load a ranker by name; see `Ranker.load`."""
+    model = BUNDLED if model is None else model
+    if not isinstance(model, (str, Path)) or not str(model):
+        raise CascadaError(f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25 or cosine:FOLDER.")
+    names = names_in(str(model))
+    if store is not None and not any(map(_is_decoupled, names)):
+        raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
+    collection = None if texts is None else list(texts)
+    rankers = [_load_one(name, store, add, collection) for name in names]
+    return rankers[0] if len(rankers) == 1 else in_a_row(rankers)
+
+
+def names_in(model: str) -> list[str]:
+    """The rankers in `A+B`, which run in a row, unless there is a folder of that name."""
+    if Path(model.removeprefix("cosine:")).exists():
+        return [model]
+    names = model.split("+")
+    if not all(names):
+        raise CascadaError(f"The model is {model}; a name is missing beside a +, which puts rankers in a row.")
+    return names
+
+
+def folder_of(model: str) -> Path:
+    """The folder of that name, or this machine's copy of the hub model `organisation/name`, fetched if necessary."""
+    if model == BUNDLED and not Path(model).exists():
+        return BUNDLED_FOLDER
+    if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
+        return Path(model)
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(model))
+    except (OSError, ValueError) as error:  # the hub's errors are of these kinds
+        reason = first_line(error)
+        raise CascadaError(
+            f"There is no folder {model}, and no such model could be fetched from the hub: {reason}"
+        ) from error
+
+
+def model_digest(model: str, store: Path | str | None = None, *, plan: bool = False) -> str:
+    """A digest of the files that a model's scores depend on, and of the path of the store that it reads.
+
+    A model that is not a folder on this machine is represented by its name. With `plan`, the saved drop plan counts
+    too: it decides who is dropped when a call does not say.
+    """
+    digest = blake2b(digest_size=16)
+    if store:
+        digest.update(f"{store}\n".encode())
+    for name in names_in(model):
+        folder = Path(name.removeprefix("cosine:")) if name.startswith("cosine:") else folder_of(name)
+        if not folder.is_dir():
+            digest.update(name.encode())
+        patterns = (*_SCORED_BY, PLAN_FILE) if plan else _SCORED_BY
+        for path in sorted({path for pattern in patterns for path in folder.glob(pattern)}):
+            with open(path, "rb") as file:
+                digest.update(path.name.encode() + file_digest(file, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def _is_decoupled(name: str) -> bool:
+    return untrained(name) is None and kind_of(folder_of(name)) == DECOUPLED
+
+
+def _load_one(name: str, store: Any, add: bool, texts: list[str] | None) -> Ranker:
+    named = untrained(name)
+    if named:
+        engine, argument = named
+        ranker: Ranker = engine.load(argument, texts)
+        return ranker
+    folder = folder_of(name)
+    kind, exits = kind_of(folder), read_shape(folder)["exits"]  # a wrong folder is refused before an engine is loaded
+    if kind == READER:
+        raise CascadaError(f"{name} is a reader: it finds short answers and does not rank.")
+    plan = read_plan(folder, exits)
+    ranker = part(kind, "engine").load(folder, store, add=add)
+    return ranker if plan is None else ranker.with_plan(plan)

@@ -1,0 +1,158 @@
+"""What a study found: `results.json`, `table.md` and pictures, `epochs.png` of a watched set and `losses.png`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.core.files import atomic_write
+from cascada.metrics import Evaluation, compare, over_seeds
+from cascada.training.study import AT, MEASURES, StudyRecipe
+
+Found = Mapping[tuple[str, str], Sequence[Evaluation]]
+"""(variant, test set) → one evaluation per seed."""
+
+
+Histories = Mapping[tuple[str, str | None], Sequence[Path]]
+"""(variant, the target it was adapted to, if any) → one history per seed."""
+
+
+def write_report(study: StudyRecipe, found: Found, histories: Histories) -> dict[str, Any]:
+    """Write all of it into the study's folder; what is in `results.json`."""
+    folder = Path(study.output)
+    folder.mkdir(parents=True, exist_ok=True)  # its runs may all lie elsewhere
+    rows = [_row(study, found, *key) for key in found]
+    results = {"seeds": list(study.seeds), "rows": rows}
+    with atomic_write(folder / "results.json") as file:
+        json.dump(results, file, indent=1)
+    with atomic_write(folder / "table.md") as file:
+        file.write(table(study, rows))
+    several = len({target for _, target in histories}) > 1
+    curves = {
+        f"{variant}, {target}" if several and target else variant: _curves(paths)
+        for (variant, target), paths in histories.items()
+    }
+    if any(curves.values()):
+        draw(curves, folder / "epochs.png")
+    if study.losses:
+        by_variant: dict[str, list[Path]] = {}
+        for (variant, _), paths in histories.items():
+            by_variant.setdefault(variant, []).extend(paths)
+        draw_losses(study.losses, by_variant, folder / "losses.png")
+    return results
+
+
+def _row(study: StudyRecipe, found: Found, variant: str, test: str) -> dict[str, Any]:
+    evaluations = found[variant, test]
+    spread = over_seeds([evaluation.mean for evaluation in evaluations])
+    row: dict[str, Any] = {"variant": variant, "test": test, "questions": evaluations[0].questions}
+    for name in MEASURES:
+        values = [evaluation.mean[name] for evaluation in evaluations]
+        row[name] = {"mean": spread[name].mean, "std": spread[name].std, "seeds": values}
+    _, at, exit = variant.partition(AT)
+    other = f"{study.against}{at}{exit}"
+    if study.against and variant != other and (other, test) in found:
+        one = compare(averaged(evaluations), averaged(found[other, test]), "MAP")
+        row["against"] = {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
+    return row
+
+
+def averaged(evaluations: Sequence[Evaluation]) -> Evaluation:
+    """Each question's mean over the seeds, so that questions, not seeds, are what a test of significance counts."""
+    first = evaluations[0].by_question
+    return Evaluation(
+        {
+            name: {
+                question: float(np.mean([evaluation.by_question[name][question] for evaluation in evaluations]))
+                for question in values
+            }
+            for name, values in first.items()
+        }
+    )
+
+
+def table(study: StudyRecipe, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Markdown: a row per variant and test set."""
+    against = f" over {study.against} | p (t-test) |" if study.against else ""
+    lines = [f"| test | variant | {' | '.join(MEASURES)} |{against}"]
+    lines.append("|---" * (lines[0].count("|") - 1) + "|")
+    for row in sorted(rows, key=lambda row: row["test"]):
+        cells = [row["test"], row["variant"], *(_cell(row[name]) for name in MEASURES)]
+        if study.against:
+            one = row.get("against")
+            t_p = "–" if not one or one["t_p"] is None else f"{one['t_p']:.3f}"
+            cells += [f"{one['difference']:+.4f}" if one else "", t_p]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + f"\n\nSeeds: {', '.join(map(str, study.seeds))}.\n"
+
+
+def _cell(value: Mapping[str, Any]) -> str:
+    spread = "" if value["std"] is None else f" ± {value['std']:.4f}"
+    return f"{value['mean']:.4f}{spread}"
+
+
+def _curves(paths: Sequence[Path]) -> list[list[tuple[float, float]]]:
+    """(epoch, MAP of the watched set) of each run that watched one."""
+    found = []
+    for path in paths:
+        rows = json.loads(path.read_text(encoding="utf-8"))["dev"]
+        if rows and "watch_MAP" in rows[0]:
+            found.append([(row["epoch"], row["watch_MAP"]) for row in rows])
+    return found
+
+
+def draw(curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]], path: Path) -> None:
+    """MAP of the watched set over the epochs: the mean over seeds as a line, each seed as a dot."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot(xlabel="epoch", ylabel="MAP")
+    for index, (variant, runs) in enumerate(curves.items()):
+        if not runs:
+            continue
+        shortest = min(len(run) for run in runs)
+        points = np.array([run[:shortest] for run in runs])  # (seeds, evaluations, 2)
+        mean = points.mean(0)
+        axes.plot(mean[:, 0], mean[:, 1], color=f"C{index}", label=variant)
+        axes.plot(points[..., 0].ravel(), points[..., 1].ravel(), ".", color=f"C{index}", alpha=0.5)
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def draw_losses(wanted: Mapping[str, Sequence[str]], histories: Mapping[str, Sequence[Path]], path: Path) -> None:
+    """For each level one panel with a line per variant: its training loss at that level, epoch by epoch."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4 * len(wanted)), layout="constrained")
+    for panel, (level, variants) in enumerate(wanted.items(), 1):
+        axes = figure.add_subplot(len(wanted), 1, panel, xlabel="epoch", ylabel=f"training loss, {level} level")
+        for variant in variants:
+            losses = mean_losses(histories[variant], level)
+            axes.plot(np.arange(1, len(losses) + 1), losses, "o-", markersize=3, label=variant)
+        axes.set_ylim(bottom=0)
+        axes.legend(frameon=False)
+        axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=120)
+
+
+def mean_losses(histories: Sequence[Path], level: str) -> NDArray[np.float64]:
+    """(epochs,): the mean over the seeds, for as many epochs as all of them have."""
+    runs = [losses_by_epoch(json.loads(path.read_text(encoding="utf-8"))["train"], level) for path in histories]
+    shortest = min(len(run) for run in runs)
+    return np.array([run[:shortest] for run in runs], np.float64).mean(0)  # type: ignore[no-any-return]
+
+
+def losses_by_epoch(rows: Sequence[Mapping[str, float]], level: str) -> list[float]:
+    """The mean of what was logged in each epoch; empty for a run without that level."""
+    epochs: dict[int, list[float]] = {}
+    for row in rows:
+        if f"loss_{level}" in row:
+            epochs.setdefault(ceil(row["epoch"]), []).append(row[f"loss_{level}"])
+    return [float(np.mean(losses)) for _, losses in sorted(epochs.items())]

@@ -1,0 +1,211 @@
+"""A decoupled ranker's stages compute what the model computes in one piece, wherever its documents come from."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from cascada.core.errors import CascadaError
+from cascada.encoders.encoder import load_encoder
+from cascada.ranking import Ranker
+from cascada.systems.decoupled.documents import EncodingMemory
+from cascada.systems.decoupled.engine import document_encoder
+from cascada.systems.decoupled.engine_torch import TorchParts, tokenizer_of
+from cascada.systems.decoupled.folder import save
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.stages import stages_of
+
+SHAPES = {
+    "dc-bert": {"join": 4, "exits": (5,)},
+    "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
+    "lstm": {"join": 3, "exits": (3, 4), "interaction": "lstm"},
+    "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
+    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+}
+
+
+class Memory:
+    """A store in memory that remembers what it was asked for."""
+
+    def __init__(self):
+        self.kept = {}
+        self.asked = []
+
+    def get(self, texts):
+        self.asked.append(texts)
+        return [self.kept.get(text) for text in texts]
+
+    def put(self, texts, arrays):
+        self.kept.update(zip(texts, arrays, strict=True))
+
+
+@pytest.fixture(scope="module", params=SHAPES.values(), ids=SHAPES)
+def parts(request, encoder_folder):
+    return parts_of(encoder_folder, **request.param)
+
+
+def parts_of(folder, **shape):
+    torch.manual_seed(5)
+    model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape, max_length=32, question_length=12)).eval()
+    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+        torch.nn.init.normal_(classifier[-1].weight)
+    return TorchParts(model, tokenizer_of(model, folder))
+
+
+@pytest.fixture(scope="module")
+def texts(words):
+    return [" ".join(words[i : i + 1 + i * 5 % 40]) for i in range(40)]
+
+
+@pytest.fixture(scope="module")
+def question(words):
+    return f"{words[5]} {words[50]}?"
+
+
+def in_one_piece(parts, question, text):
+    """One pair by itself through the model's forward pass; its score at every exit."""
+    sides = [parts.tokenizer.question.encode_alone([question]), parts.tokenizer.document.encode_alone([text])]
+    ids = [torch.from_numpy(side.padded([0], parts.tokenizer.pad_id)[0]) for side in sides]
+    inputs = [value for side in ids for value in (side, torch.ones_like(side, dtype=torch.bool))]
+    with torch.inference_mode():
+        found = parts.model(*inputs, torch.tensor([0]), exits=parts.exits)
+    return [float(logits[0, 1] - logits[0, 0]) for _, logits in sorted(found.items())]
+
+
+def scores(ranking):
+    return [item.scores for item in sorted(ranking, key=lambda item: item.index)]
+
+
+def test_without_drops_every_exit_scores_as_the_model_in_one_piece(parts, question, texts):
+    ranker = Ranker(stages_of(parts))
+    found = scores(ranker.rank(question, texts, drop=0))
+    expected = [in_one_piece(parts, question, text) for text in texts]
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+    assert ranker.exits == parts.exits
+
+
+def test_stored_documents_change_nothing_and_are_asked_for_once(parts, question, texts):
+    store = Memory()
+    before = Ranker(stages_of(parts)).rank(question, texts, drop=0)
+    first = Ranker(stages_of(parts, store, add=True)).rank(question, [*texts, texts[0]], drop=0)
+    assert all(sorted(asked) == sorted(texts) for asked in store.asked), "each text once, though one came twice"
+    assert len(store.kept) == len(texts)
+    assert all(one.shape[1] == parts.width for one in store.kept.values())
+    again = Ranker(stages_of(parts, store)).rank(question, texts, drop=0)
+    assert scores(again) == scores(before)
+    assert scores(first)[:-1] == pytest.approx(np.array(scores(before)), abs=1e-5)
+    assert [item.truncated for item in again] == [item.truncated for item in before]
+    assert any(item.truncated for item in again)
+
+
+def test_a_memory_takes_what_it_has_room_for():
+    memory = EncodingMemory(room=100)
+    memory.put(
+        ["a", "b", "c"], [np.zeros((2, 8), np.float32), np.ones((1, 8), np.float32), np.ones((2, 2), np.float32)]
+    )
+    assert [None if one is None else one.sum() for one in memory.get(["a", "b", "c", "d"])] == [0, 8, None, None]
+
+
+def test_without_being_asked_to_nothing_is_stored(parts, question, texts):
+    store = Memory()
+    Ranker(stages_of(parts, store)).rank(question, texts[:2])
+    assert store.kept == {}
+
+
+def test_a_documents_encoding_knows_nothing_of_the_question(parts, words, texts):
+    long_question = " ".join(words[:9])
+    stores = Memory(), Memory()
+    for store, question in zip(stores, (words[7], long_question), strict=True):
+        Ranker(stages_of(parts, store, add=True)).rank(question, texts[:3])
+    for text in texts[:3]:
+        np.testing.assert_array_equal(stores[0].kept[text], stores[1].kept[text])
+
+
+def test_what_a_text_is_worth_depends_on_the_question(parts, words, texts):
+    ranker = Ranker(stages_of(parts))
+    one, other = (np.array(scores(ranker.rank(question, texts, drop=0)))[:, -1] for question in (words[3], words[90]))
+    assert np.std(one - other) > 1e-4, "beyond what a question adds to all of its candidates"
+
+
+def test_each_question_is_encoded_once(parts, texts, words):
+    calls = []
+    own = parts.question
+    parts.question = lambda ids, mask: calls.append(len(ids)) or own(ids, mask)
+    try:
+        list(Ranker(stages_of(parts)).rank_many([(words[0], texts), (words[1], texts[:4])]))
+    finally:
+        parts.question = own
+    assert sum(calls) == 2
+
+
+@given(st.lists(st.integers(0, 39), min_size=1, max_size=12), st.sampled_from([0, 0.3, 0.9]))
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_score_does_not_depend_on_the_other_candidates(parts, question, texts, rows, drop):
+    ranker = Ranker(stages_of(parts))
+    whole = scores(ranker.rank(question, texts, drop=0))
+    for item in ranker.rank(question, [texts[row] for row in rows], drop=drop):
+        expected = whole[rows[item.index]][: len(item.scores)]
+        assert item.scores == pytest.approx(expected, abs=2e-5)
+
+
+@pytest.mark.parametrize("shape", [SHAPES["dc-bert"], SHAPES["linear"], {"join": 2, "exits": (3, 4)}])
+def test_operations_are_those_that_torch_counts(encoder_folder, question, texts, shape):
+    parts, store = parts_of(encoder_folder, **shape), Memory()
+    ranker = Ranker(stages_of(parts, store, add=True))
+    for text in (texts[3], texts[3], texts[7]):
+        with FlopCounterMode(display=False) as counted, sdpa_kernel(SDPBackend.MATH):
+            ranking = ranker.rank(question, [text])
+        assert ranking.flops == ranking.full_flops == counted.get_total_flops()
+    assert len(store.kept) == 2, "the second time, a document's encoding costs nothing"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, encoder_folder):
+    place = tmp_path_factory.mktemp("decoupled")
+    parts = parts_of(encoder_folder, **SHAPES["cascade"])
+    save(parts.model, place, tokenizer=encoder_folder, card="# A tiny decoupled cascade\n")
+    return place
+
+
+def test_a_folder_is_a_ranker_and_its_document_side_fills_its_store(folder, encoder_folder, question, texts):
+    expected = Ranker(stages_of(parts_of(encoder_folder, **SHAPES["cascade"]))).rank(question, texts, drop=0.5)
+    assert Ranker.load(folder).rank(question, texts, drop=0.5) == expected
+    encoder, store = document_encoder(folder), Memory()
+    assert (encoder.width, len(encoder.fingerprint)) == (8, 32)
+    store.put(texts, encoder.encode(texts))
+    stored = Ranker.load(folder, store=store).rank(question, texts, drop=0.5)
+    assert stored.items == expected.items
+    assert stored.flops < expected.flops
+    behind = Ranker.load(f"bm25+{folder}", store=store)
+    assert behind.rank(question, texts, drop=0).items[0].raw_score == pytest.approx(
+        Ranker.load(folder).rank(question, texts, drop=0).items[0].raw_score, abs=1e-5
+    )
+
+
+def test_a_store_on_disk_serves_its_own_model_only(folder, encoder_folder, question, texts, tmp_path):
+    pytest.importorskip("lmdb")
+    from cascada.store import Store
+
+    encoder = document_encoder(folder)
+    Store.create(tmp_path / "own", fingerprint=encoder.fingerprint, width=encoder.width, form="fp16")
+    ranker = Ranker.load(folder, store=tmp_path / "own", add=True)
+    first = ranker.rank(question, texts, drop=0)
+    second = ranker.rank(question, texts, drop=0)
+    np.testing.assert_allclose(scores(first), scores(second), atol=0.02)
+    assert second.flops < first.flops
+    Store.create(tmp_path / "other", fingerprint="x" * 32, width=8)
+    with pytest.raises(CascadaError, match="another model"):
+        Ranker.load(folder, store=tmp_path / "other")
+
+
+def test_a_ranker_that_has_no_use_for_a_store_says_so(ranker_folder):
+    with pytest.raises(CascadaError, match="no use for stored encodings"):
+        Ranker.load(ranker_folder, store=Memory())
+    with pytest.raises(CascadaError, match="no use for stored encodings"):
+        Ranker.load("bm25", store=Memory())
+    with pytest.raises(CascadaError, match="only a decoupled ranker"):
+        document_encoder(ranker_folder)

@@ -1,0 +1,84 @@
+"""An exported decoupled ranker scores as the trained one does, and reads a store of its own."""
+
+import numpy as np
+import pytest
+import torch
+
+from cascada.core.errors import CascadaError
+from cascada.encoders.encoder import load_encoder
+from cascada.ranking import Ranker
+from cascada.systems.decoupled.engine import document_encoder
+from cascada.systems.decoupled.folder import begin, save
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.export import export
+
+SHAPES = {
+    "dc-bert": {"join": 4, "exits": (5,)},
+    "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
+    "lstm": {"join": 3, "exits": (3, 5), "interaction": "lstm"},
+    "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
+    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+}
+
+
+def save_model(folder, encoder_folder, **shape):
+    torch.manual_seed(5)
+    model = DecoupledRanker(load_encoder(encoder_folder), DecoupledShape(**shape, max_length=32, question_length=12))
+    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+        torch.nn.init.normal_(classifier[-1].weight, std=0.05)
+    save(model, folder, tokenizer=encoder_folder, card="# Card\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def texts(words):
+    return [" ".join(words[start : start + 1 + start * 7 % 30]) for start in range(40)]
+
+
+def scores(ranker, texts, **options):
+    ranking = ranker.rank("bada bade?", texts, drop=0, **options)
+    return np.array([item.scores for item in sorted(ranking, key=lambda item: item.index)])
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_in_full_precision_every_exit_scores_as_in_torch(encoder_folder, tmp_path, texts, shape):
+    folder = save_model(tmp_path / "trained", encoder_folder, **shape)
+    export(folder, tmp_path / "out", "fp32")
+    exported = Ranker.load(tmp_path / "out")
+    np.testing.assert_allclose(scores(exported, texts), scores(Ranker.load(folder), texts), atol=1e-4, rtol=1e-4)
+    assert exported.exits == shape["exits"]
+    assert document_encoder(tmp_path / "out").fingerprint == document_encoder(folder).fingerprint
+
+
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "electra"])
+def test_whatever_encoder_it_has(encoder_folders, tmp_path, texts, kind):
+    folder = save_model(tmp_path / "trained", encoder_folders[kind], join=2, exits=(2, 4))
+    export(folder, tmp_path / "out", "fp32")
+    np.testing.assert_allclose(
+        scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts), atol=1e-4, rtol=1e-4
+    )
+
+
+def test_in_8_bits_every_exit_ranks_nearly_as_in_torch(encoder_folder, tmp_path, texts):
+    folder = save_model(tmp_path / "trained", encoder_folder, **SHAPES["cascade"])
+    export(folder, tmp_path / "out", "int8")
+    ours, reference = scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts)
+    for exit in range(3):
+        assert np.corrcoef(ours[:, exit], reference[:, exit])[0, 1] > 0.95
+    assert document_encoder(tmp_path / "out").fingerprint != document_encoder(folder).fingerprint
+
+
+def test_the_last_layer_costs_less_since_only_two_tokens_of_it_are_computed(encoder_folder, tmp_path):
+    folders = [save_model(tmp_path / str(last), encoder_folder, join=4, exits=(last,)) for last in (5, 6)]
+    export(folders[0], tmp_path / "out", "fp32")
+    exported, one, two = (Ranker.load(it).stages[0].flops(np.array([100]))[0] for it in (tmp_path / "out", *folders))
+    assert exported == one < 0.4 * (two - one), "what the second one adds is a whole layer"
+
+
+def test_what_is_exported_is_not_exported_or_trained_again(encoder_folder, tmp_path):
+    export(save_model(tmp_path / "trained", encoder_folder, **SHAPES["linear"]), tmp_path / "out", "fp32")
+    with pytest.raises(CascadaError, match="for ranking only"):
+        export(tmp_path / "out", tmp_path / "again")
+    with pytest.raises(CascadaError, match="for ranking only"):
+        begin(str(tmp_path / "out"), DecoupledShape(4, (5,)))

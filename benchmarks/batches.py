@@ -21,8 +21,8 @@ import torch
 from cascada.data import load
 from cascada.encoders.encoder import load_encoder
 from cascada.objectives.losses import point
-from cascada.systems.cascade.network import StagedRanker
-from cascada.systems.cascade.shape import Shape
+from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cascade.shape import CascadeShape
 from cascada.text.pairs import PairTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.examples import Examples
@@ -60,8 +60,8 @@ class Run:
 
     def __init__(self, options: argparse.Namespace, examples: Examples, settings: TrainingSettings) -> None:
         torch.manual_seed(1)
-        self.model = StagedRanker(
-            load_encoder(options.encoder, layers=options.layers), Shape((options.layers,))
+        self.model = CascadeRanker(
+            load_encoder(options.encoder, layers=options.layers), CascadeShape((options.layers,))
         ).train()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=True)
         self.examples = examples

@@ -1,10 +1,9 @@
-"""Monolithic models, the sequential ranker and the cascade side by side: Table 3 of the Cascade Transformer's paper.
+"""Compare monolithic models, the sequential ranker and the cascade: Table 3 of the Cascade Transformer paper.
 
     python benchmarks/cascade_table.py CASCADE MT-4+MT-6+MT-8+MT-10+MT-12 wikiqa --root WIKIQA
 
-Every model runs once over the data; what a drop ratio does is replayed from the scores. Cost is relative to running the
-last monolithic model on every candidate, as the mean over the questions. CT-n is the cascade if everyone stops at the
-exit after n layers.
+Every model runs once over the data; drop ratios are replayed on its scores. Cost is relative to running the last
+monolithic model on every candidate, averaged over the questions. CT-n is the cascade stopped at its exit after layer n.
 """
 
 from __future__ import annotations
@@ -32,32 +31,32 @@ def scored(model: str, groups: list[Group]) -> ExitScores:
         return collect(Ranker.load(model), groups, advance=advance)
 
 
-def alone(scores: ExitScores, place: int, layers: int) -> ExitScores:
-    """One exit, as a model that everyone is run through."""
-    questions = tuple(replace(one, scores=one.scores[[place]]) for one in scores.questions)
-    return replace(scores, exits=(scores.exits[place],), layers=(layers,), questions=questions)
+def single_exit(scores: ExitScores, exit: int, layers: int) -> ExitScores:
+    """One exit, as a model that scores every candidate."""
+    questions = tuple(replace(question, scores=question.scores[[exit]]) for question in scores.questions)
+    return replace(scores, exits=(scores.exits[exit],), layers=(layers,), questions=questions)
 
 
-def figures(scores: ExitScores, drop: str = "0") -> dict[str, float]:
+def measures(scores: ExitScores, drop: str = "0") -> dict[str, float]:
     plan = (Decimal(drop),) * (len(scores.exits) - 1)
     return replay(scores, [plan], MEASURES).row(0)
 
 
 def rows(cascade: ExitScores, sequential: ExitScores) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
-    for place, layers in enumerate(sequential.layers):
-        found.append({"model": f"MT-{layers}", "drop": "", **figures(alone(sequential, place, layers))})
-    found += [{"model": "SR", "drop": drop, **figures(sequential, drop)} for drop in DROPS]
-    for place, layers in enumerate(cascade.exits[:-1]):
-        found.append({"model": f"CT-{layers}", "drop": "", **figures(alone(cascade, place, layers))})
-    found += [{"model": "CT", "drop": drop, **figures(cascade, drop)} for drop in ("0", *DROPS)]
-    return found
+    table: list[dict[str, object]] = []
+    for exit, layers in enumerate(sequential.layers):
+        table.append({"model": f"MT-{layers}", "drop": "", **measures(single_exit(sequential, exit, layers))})
+    table += [{"model": "SR", "drop": drop, **measures(sequential, drop)} for drop in DROPS]
+    for exit, layers in enumerate(cascade.exits[:-1]):
+        table.append({"model": f"CT-{layers}", "drop": "", **measures(single_exit(cascade, exit, layers))})
+    table += [{"model": "CT", "drop": drop, **measures(cascade, drop)} for drop in ("0", *DROPS)]
+    return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cascade")
-    parser.add_argument("monolithic", help="folders with + between them, the smallest first")
+    parser.add_argument("monolithic", help="folders separated by +, the smallest model first")
     parser.add_argument("data")
     parser.add_argument("--root")
     parser.add_argument("--split")
@@ -65,8 +64,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     groups = load(options.data, root=options.root, split=options.split, mode=options.mode)
-    found = rows(scored(options.cascade, groups), scored(options.monolithic, groups))
-    print(json.dumps(found, indent=1) if options.json else markdown(found, COLUMNS))
+    table = rows(scored(options.cascade, groups), scored(options.monolithic, groups))
+    print(json.dumps(table, indent=1) if options.json else markdown(table, COLUMNS))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Tables 1 and 2 of the hierarchical ranking paper, from what its studies found.
+"""Tables 1 and 2 of the hierarchical ranking paper, from the results of its studies.
 
     python benchmarks/hierarchical_tables.py runs/hierarchical-wikiqa runs/hierarchical-trecqa
 
-Each cell is the mean over the seeds with its deviation, and the paper's figure in brackets. † and ‡ mark a MAP that
-differs from CA(list)'s with p < 0.1 and p < 0.05, by a t-test over the questions.
+Each cell is the mean over the seeds ± its standard deviation, with the paper's number in brackets. † and ‡ mark a MAP
+that differs from CA(list)'s with p < 0.1 and p < 0.05, by a t-test over the questions.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ ABLATIONS = ("PRI(list)", "PRI(list) without point", "PRI(list) without pair", "
 TESTS = ("wikiqa", "trecqa")
 
 Rows = Mapping[tuple[str, str], Mapping[str, Any]]
-"""(variant, test set) → what the study found."""
+"""(variant, test set) → the study's results."""
 
 
-def read(folders: Sequence[Path]) -> Rows:
-    found = [row for folder in folders for row in json.loads((folder / "results.json").read_text())["rows"]]
-    return {(row["variant"], row["test"]): row for row in found}
+def read_results(folders: Sequence[Path]) -> Rows:
+    results = [row for folder in folders for row in json.loads((folder / "results.json").read_text())["rows"]]
+    return {(row["variant"], row["test"]): row for row in results}
 
 
 def table(rows: Rows, models: Sequence[str]) -> str:
@@ -60,15 +60,15 @@ def cell(row: Mapping[str, Any] | None, model: str, test: str, measure: str) -> 
         return "–"
     spread = "" if row[measure]["std"] is None else f" ± {row[measure]['std']:.3f}"
     p = (row.get("against") or {}).get("t_p")
-    mark = "" if p is None or measure != "MAP" else "‡" if p < 0.05 else "†" if p < 0.1 else ""
-    printed = PAPER[model][2 * TESTS.index(test) + MEASURES.index(measure)]
-    return f"{row[measure]['mean']:.3f}{mark}{spread} ({printed:.3f})"
+    significance = "" if p is None or measure != "MAP" else "‡" if p < 0.05 else "†" if p < 0.1 else ""
+    published = PAPER[model][2 * TESTS.index(test) + MEASURES.index(measure)]
+    return f"{row[measure]['mean']:.3f}{significance}{spread} ({published:.3f})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", nargs="+", type=Path, help="a study's folder")
-    rows = read(parser.parse_args().study)
+    rows = read_results(parser.parse_args().study)
     print(f"{table(rows, MODELS)}\n\n{table(rows, ABLATIONS)}")
 
 

@@ -1,14 +1,14 @@
-"""Retrieve, rerank, read: rerankers side by side, in the layout of the DC-BERT paper's tables and its Figure 2.
+"""Retrieve, rerank, read: compare rerankers as in the tables and Figure 2 of the DC-BERT paper.
 
     python benchmarks/open_qa.py openqa-test.jsonl cross=runs/cross int8=runs/cross-int8 dc=runs/dc@dc.store bm25 \\
         --answers openqa-test.json --reader runs/reader --pool openqa-pool.jsonl --picture open-qa.png
 
-The groups are what the first stage found for each question, best first, as `cascada data openqa` writes them. A
-reranker is NAME=MODEL, or the model alone: anything `Ranker.load` takes; MODEL@STORE reads cached encodings, and a
-cascade MODEL~0.5 or MODEL@STORE~0.8,0.5 drops these shares at its exits, one after each. Speed-up is
-over the first one named. Every question goes through all rerankers before the next one does, so that whatever else
-the machine is doing meets them alike; the first question is ranked once more, before the clock starts. The reader reads
-the first documents of each reranker, and the likeliest span of all is the answer. Without --reader there is no EM.
+The groups are what the first stage retrieved for each question, best first, as `cascada data openqa` writes them. A
+reranker is NAME=MODEL or just MODEL, anything that `Ranker.load` takes. MODEL@STORE reads stored encodings; MODEL~0.5
+and MODEL@STORE~0.8,0.5 drop these shares at the exits of a cascade. Speed-up is relative to the first reranker. Each
+question is ranked by all rerankers before the next one, so that other work on the machine affects them equally; the
+first question is also ranked once before, as a warm-up. The reader reads the first documents of each reranker, and the
+best span of them all is the answer. Without --reader there is no EM.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from cascada.search import MemoryRetriever, Passage
 
 @dataclass
 class Reranked:
-    """What one reranker made of all questions."""
+    """The rankings, answers and times of one reranker."""
 
     name: str
     ranker: Ranker | None = None
-    """None: the first stage's own order."""
+    """None for the first stage's own order."""
     model: str = ""
     drop: Drop = None
     order: dict[str, list[str]] = field(default_factory=dict)
@@ -53,10 +53,10 @@ class Reranked:
     def rank(self, group: Group) -> None:
         ids = [str(candidate.id) for candidate in group.candidates]
         if self.ranker is not None:
-            started, worked = time.perf_counter(), time.process_time()
+            started, cpu_started = time.perf_counter(), time.process_time()
             ranking = self.ranker.rank(group.question, group.texts, drop=self.drop)
             self.seconds += time.perf_counter() - started
-            self.processor += time.process_time() - worked
+            self.processor += time.process_time() - cpu_started
             for place, stage in enumerate(ranking.stages, 1):
                 name = f"{place} (exit {stage.exit})"
                 self.stages[name] = self.stages.get(name, 0.0) + stage.seconds
@@ -65,21 +65,21 @@ class Reranked:
         self.run[str(group.id)] = {name: float(-place) for place, name in enumerate(ids)}
 
 
-def reranker(text: str) -> Reranked:
-    name, _, model = text.rpartition("=")  # the first may belong to a name: K=1=runs/dc
+def parse_reranker(text: str) -> Reranked:
+    name, _, model = text.rpartition("=")  # an earlier = may be part of the name: K=1=runs/dc
     model, _, drop = model.partition("~")
     folder, _, store = model.partition("@")
-    return Reranked(name or Path(folder).name, loaded(folder, store), model, ratios(drop or None))
+    return Reranked(name or Path(folder).name, load_ranker(folder, store), model, ratios(drop or None))
 
 
 @cache
-def loaded(folder: str, store: str) -> Ranker:
+def load_ranker(folder: str, store: str) -> Ranker:
     return Ranker.load(folder, store=store) if store else Ranker.load(folder)
 
 
 @dataclass
-class ReadOnce:
-    """A reader that reads a document for a question once, whichever rerankers keep it."""
+class CachingReader:
+    """A reader that reads each document for a question only once, however many rerankers keep it."""
 
     reader: Reader
     known: dict[tuple[str, str], Span | None] = field(default_factory=dict)
@@ -87,50 +87,50 @@ class ReadOnce:
     seconds: float = 0.0
 
     def answer(self, group: Group, ids: list[str]) -> str:
-        """The likeliest span of these documents."""
+        """The best span in these documents."""
         texts = {str(candidate.id): candidate.text for candidate in group.candidates}
-        new = [one for one in ids if (str(group.id), one) not in self.known]
+        new = [id_ for id_ in ids if (str(group.id), id_) not in self.known]
         started = time.perf_counter()
-        spans = {span.document: span for span in self.reader.read(group.question, [texts[one] for one in new])}
+        spans = {span.document: span for span in self.reader.read(group.question, [texts[id_] for id_ in new])}
         self.seconds += time.perf_counter() - started
         self.documents += len(new)
-        self.known |= {(str(group.id), one): spans.get(place) for place, one in enumerate(new)}
-        found = [span for one in ids if (span := self.known[str(group.id), one])]
-        return max(found, key=lambda span: span.score).text if found else ""
+        self.known |= {(str(group.id), id_): spans.get(index) for index, id_ in enumerate(new)}
+        known = [span for id_ in ids if (span := self.known[str(group.id), id_])]
+        return max(known, key=lambda span: span.score).text if known else ""
 
 
 def spread(groups: list[Group], questions: int | None) -> list[Group]:
-    """Groups follow one another by article: the first ones are not like all."""
+    """Groups spread evenly over the file, which is ordered by article: the first ones are not representative."""
     count = min(questions or len(groups), len(groups))
     return [groups[place * len(groups) // count] for place in range(count)]
 
 
 def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | None, n: int) -> list[dict[str, Any]]:
-    holding = {str(one.id): {str(c.id) for c in one.candidates if c.label} for one in groups}
-    first_stage = {str(one.id): [str(c.id) for c in one.candidates] for one in groups}
-    found = []
+    holding = {str(group.id): {str(c.id) for c in group.candidates if c.label} for group in groups}
+    first_stage = {str(group.id): [str(c.id) for c in group.candidates] for group in groups}
+    table: list[dict[str, Any]] = []
     for model in models:
         row: dict[str, Any] = {"reranker": model.name, "model": model.model, "drop": model.drop}
         row |= open_qa_scores(model.order, first_stage, holding, n)
         row["MAP"] = evaluate(model.run, qrels(groups), ["MAP"]).mean["MAP"]
         if correct is not None:
             row |= answer_scores(model.answers, correct)
-            best = found[0]["EM"] if found else row["EM"]
+            best = table[0]["EM"] if table else row["EM"]
             row["EM drop %"] = 100 * (best - row["EM"]) / best if best else 0.0
         row["seconds"] = model.seconds / len(groups)
         row["speed-up"] = models[0].seconds / model.seconds if model.seconds else None
         row["processor seconds"] = model.processor / len(groups)
         row["stages"] = {name: seconds / len(groups) for name, seconds in model.stages.items()}
         row["P@N"] = {cut: open_qa_scores(model.order, first_stage, holding, cut)[f"P@{cut}"] for cut in CURVE}
-        found.append(row)
-    return found
+        table.append(row)
+    return table
 
 
 def retrieval(pool: Path, groups: list[Group], scoring: str) -> float:
-    """Seconds a question."""
-    lines = [json.loads(line) for line in pool.read_text(encoding="utf-8").splitlines()]
+    """Seconds per question."""
+    paragraphs = [json.loads(line) for line in pool.read_text(encoding="utf-8").splitlines()]
     retriever = MemoryRetriever(
-        [Passage(one["text"], one["id"], 0, len(one["text"])) for one in lines], scoring=scoring
+        [Passage(line["text"], line["id"], 0, len(line["text"])) for line in paragraphs], scoring=scoring
     )
     started = time.perf_counter()
     for group in groups:
@@ -138,11 +138,11 @@ def retrieval(pool: Path, groups: list[Group], scoring: str) -> float:
     return (time.perf_counter() - started) / len(groups)
 
 
-def table(found: list[dict[str, Any]], n: int) -> str:
-    shares = [name for name in (f"P@{n}", f"PBT@{n}", f"PTB@{n}", "EM", "F1", "MAP") if name in found[0]]
-    names = ["reranker", *shares, *(["EM drop %"] if "EM" in found[0] else []), "seconds", "speed-up"]
+def table(rows: list[dict[str, Any]], n: int) -> str:
+    shares = [name for name in (f"P@{n}", f"PBT@{n}", f"PTB@{n}", "EM", "F1", "MAP") if name in rows[0]]
+    names = ["reranker", *shares, *(["EM drop %"] if "EM" in rows[0] else []), "seconds", "speed-up"]
     lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
-    for row in found:
+    for row in rows:
         cells = [row["reranker"], *(f"{100 * row[name]:.1f}" for name in shares)]
         cells += [f"{row['EM drop %']:.1f}"] if "EM" in row else []
         cells += [f"{row['seconds']:.3f}", "" if row["speed-up"] is None else f"{row['speed-up']:.1f}×"]
@@ -154,45 +154,45 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", type=Path)
     parser.add_argument("rerankers", nargs="+", metavar="[NAME=]MODEL[@STORE][~DROP]")
-    parser.add_argument("--answers", type=Path, help="the questions' answers, in SQuAD's layout; --reader needs them")
+    parser.add_argument("--answers", type=Path, help="the questions' answers, in SQuAD's format; required by --reader")
     parser.add_argument("--reader", type=Path)
     parser.add_argument("--pool", type=Path, help="time the first stage on these paragraphs")
-    parser.add_argument("--scoring", default="tfidf", help="of the first stage")
-    parser.add_argument("--keep", type=int, default=10, help="documents that are read")
-    parser.add_argument("--questions", type=int, help="only so many, spread evenly over all of them")
+    parser.add_argument("--scoring", default="tfidf", help="scoring of the first stage")
+    parser.add_argument("--keep", type=int, default=10, help="documents to read")
+    parser.add_argument("--questions", type=int, help="use this many questions, spread evenly over the file")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.reader and not options.answers:
         parser.error("--reader needs --answers")
     groups = spread(load(options.groups), options.questions)
-    models = [*map(reranker, options.rerankers), Reranked(FIRST_STAGE)]
-    read = ReadOnce(Reader.load(options.reader)) if options.reader else None
+    models = [*map(parse_reranker, options.rerankers), Reranked(FIRST_STAGE)]
+    reader = CachingReader(Reader.load(options.reader)) if options.reader else None
     for model in models[:-1]:
         model.ranker.rank(groups[0].question, groups[0].texts)
     for group in shown(groups, "questions", total=len(groups), unit="questions"):
         for model in models:
             model.rank(group)
-            if read:
-                model.answers[str(group.id)] = read.answer(group, model.order[str(group.id)][: options.keep])
+            if reader:
+                model.answers[str(group.id)] = reader.answer(group, model.order[str(group.id)][: options.keep])
     correct = None
-    if read:
-        known = [question for one in read_paragraphs(options.answers) for question in one.questions]
+    if reader:
+        known = [question for paragraph in read_paragraphs(options.answers) for question in paragraph.questions]
         asked = {str(group.id) for group in groups}
         correct = {question.id: question.answer_texts for question in known if question.id in asked}
-    found = {"questions": len(groups), "rows": rows(models, groups, correct, options.keep)}
+    results = {"questions": len(groups), "rows": rows(models, groups, correct, options.keep)}
     if options.pool:
-        found["retrieve seconds"] = retrieval(options.pool, groups, options.scoring)
-    if read:
-        found["read seconds"] = options.keep * read.seconds / read.documents
+        results["retrieve seconds"] = retrieval(options.pool, groups, options.scoring)
+    if reader:
+        results["read seconds"] = options.keep * reader.seconds / reader.documents
     if options.picture:
-        draw(found["rows"], options.picture)
+        draw(results["rows"], options.picture)
     if options.json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(results, indent=1))
         return
-    print(table(found["rows"], options.keep))
-    times = [f"{name} {found[name]:.3f}" for name in ("retrieve seconds", "read seconds") if name in found]
-    print("\n" + ", ".join([f"{len(groups)} questions", *(f"{one} a question" for one in times)]))
+    print(table(results["rows"], options.keep))
+    times = [f"{name} {results[name]:.3f}" for name in ("retrieve seconds", "read seconds") if name in results]
+    print("\n" + ", ".join([f"{len(groups)} questions", *(f"{timing} per question" for timing in times)]))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
-"""The picture that open_qa.py draws: the DC-BERT paper's Figure 2.
+"""Plot Figure 2 of the DC-BERT paper, from rows that open_qa.py printed with --json:
 
-Also of some rows of what it printed with --json:
-
-    python benchmarks/open_qa_picture.py open-qa.json figure-2.png "K=1" "K=2" "K=3"
+python benchmarks/open_qa_picture.py open-qa.json figure-2.png "K=1" "K=2" "K=3"
 """
 
 from __future__ import annotations
@@ -17,14 +15,14 @@ CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 FIRST_STAGE = "first stage"
 
 
-def draw(found: list[dict[str, Any]], path: Path, quality: str | None = None) -> None:
-    """Left: P@N over N. Right: quality and speed-up over K where models are named so, else one against the other."""
+def draw(rows: list[dict[str, Any]], path: Path, quality: str | None = None) -> None:
+    """Left: P@N over N. Right: quality and speed-up over K if models are named K=…, otherwise quality over speed-up."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    colours = {model: f"C{place}" for place, model in enumerate(dict.fromkeys(row["model"] for row in found))}
-    for row in found:
+    colours = {model: f"C{place}" for place, model in enumerate(dict.fromkeys(row["model"] for row in rows))}
+    for row in rows:
         if row["drop"]:
             continue
         style = "--" if row["reranker"] == FIRST_STAGE else "o-"
@@ -34,12 +32,12 @@ def draw(found: list[dict[str, Any]], path: Path, quality: str | None = None) ->
     left.set_xticks(CURVE, [str(cut) for cut in CURVE])
     left.minorticks_off()
     left.legend(frameon=False, fontsize="small")
-    quality = quality or ("EM" if "EM" in found[0] else "MAP")
-    layers = {int(match[1]): row for row in found if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))}
+    quality = quality or ("EM" if "EM" in rows[0] else "MAP")
+    layers = {int(match[1]): row for row in rows if (match := re.search(r"K\s?=\s?(\d+)", row["reranker"]))}
     if len(layers) > 1:
         draw_layers(right, layers, quality)
     else:
-        draw_speeds(right, found, quality, colours)
+        draw_speeds(right, rows, quality, colours)
     figure.savefig(path, dpi=120)
 
 
@@ -53,10 +51,10 @@ def draw_layers(axes: Any, layers: dict[int, dict[str, Any]], quality: str) -> N
     speed.set_ylabel("speed-up", color="C1")
 
 
-def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: dict[str, str]) -> None:
-    """A line for a model at several drops."""
+def draw_speeds(axes: Any, rows: list[dict[str, Any]], quality: str, colours: dict[str, str]) -> None:
+    """One line per model, through its drop ratios."""
     for model, colour in colours.items():
-        timed = [row for row in found if row["model"] == model and row["speed-up"]]
+        timed = [row for row in rows if row["model"] == model and row["speed-up"]]
         timed.sort(key=lambda row: row["speed-up"])
         axes.plot([row["speed-up"] for row in timed], [100 * row[quality] for row in timed], "o-", ms=4, color=colour)
         for row in timed:
@@ -64,30 +62,32 @@ def draw_speeds(axes: Any, found: list[dict[str, Any]], quality: str, colours: d
             looks = {"fontsize": "small", "color": colour, "rotation": 45}
             axes.annotate(row["reranker"], where, (4, 4), textcoords="offset points", **looks)
     axes.margins(0.15, 0.2)
-    axes.set(xlabel=f"speed-up over {found[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
+    axes.set(xlabel=f"speed-up over {rows[0]['reranker']}", ylabel=f"{quality} (%)", xscale="log")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("found", type=Path)
+    parser.add_argument("results", type=Path)
     parser.add_argument("picture", type=Path)
-    parser.add_argument("rerankers", nargs="*", help="rows beside the first and the last; all if none is named")
-    parser.add_argument("--quality", choices=("EM", "F1", "MAP"), help="on the right; EM, where there is one")
+    parser.add_argument("rerankers", nargs="*", help="rows besides the first and the last; by default all")
+    parser.add_argument(
+        "--quality", choices=("EM", "F1", "MAP"), help="the measure on the right; by default EM, if there is one"
+    )
     options = parser.parse_args()
-    rows = json.loads(options.found.read_text(encoding="utf-8"))["rows"]
+    rows = json.loads(options.results.read_text(encoding="utf-8"))["rows"]
     names = {row["reranker"] for row in rows}
     if unknown := set(options.rerankers) - names:
-        parser.error(f"{options.found} has no row {', '.join(sorted(unknown))}: there are {', '.join(sorted(names))}")
+        parser.error(f"{options.results} has no row {', '.join(sorted(unknown))}: there are {', '.join(sorted(names))}")
     wanted = {rows[0]["reranker"], *options.rerankers, FIRST_STAGE} if options.rerankers else names
     draw(
-        [one | {"P@N": by_number(one["P@N"])} for one in rows if one["reranker"] in wanted],
+        [row | {"P@N": by_number(row["P@N"])} for row in rows if row["reranker"] in wanted],
         options.picture,
         options.quality,
     )
 
 
 def by_number(shares: dict[str, float]) -> dict[int, float]:
-    """JSON has no keys but texts."""
+    """The shares with numbers as keys: JSON has only strings."""
     return {int(cut): share for cut, share in shares.items()}
 
 

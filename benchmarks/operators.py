@@ -1,8 +1,8 @@
-"""Where an exported ranker's time goes: the share of every kind of operator, as ONNX Runtime's profiler sees it.
+"""Profile an exported ranker: the time share of every kind of operator, from ONNX Runtime's profiler.
 
     python benchmarks/operators.py MODEL [--candidates 200] [--drop 0] [--json]
 
-One thread, texts as `cascada bench` makes them.
+Uses one thread, and the texts of `cascada bench`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 import onnxruntime
 from tables import markdown
 
-from cascada.bench.prepare import QUESTION, sentences
+from cascada.bench.texts import QUESTION, sentences
 from cascada.graphs.session import graph_file, stage_name
 from cascada.ranking import Ranker
 from cascada.systems.cascade.engine_onnx import OnnxModel
 
 
-class Profiled(OnnxModel):
-    """Its sessions write down what every operator took."""
+class ProfiledModel(OnnxModel):
+    """A model whose sessions record the time of every operator."""
 
     def __init__(self, folder: Path, logs: Path) -> None:
         super().__init__(folder, threads=1)
@@ -40,16 +40,16 @@ class Profiled(OnnxModel):
 
 
 def microseconds(folder: Path, candidates: int, drop: float) -> Counter[str]:
-    """What each kind of operator took, over all stages."""
-    took: Counter[str] = Counter()
+    """The time of each kind of operator, over all stages."""
+    times: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as logs:
-        model = Profiled(folder, Path(logs))
+        model = ProfiledModel(folder, Path(logs))
         Ranker(model.stages()).rank(QUESTION, sentences(candidates), drop=drop)
         for session in model.sessions:
             for event in json.loads(Path(session.end_profiling()).read_text(encoding="utf-8")):
                 if event["cat"] == "Node" and event["name"].endswith("_kernel_time"):
-                    took[event["args"]["op_name"]] += event["dur"]
-    return took
+                    times[event["args"]["op_name"]] += event["dur"]
+    return times
 
 
 def main() -> None:
@@ -59,13 +59,13 @@ def main() -> None:
     parser.add_argument("--drop", type=float, default=0.0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    took = microseconds(options.model, options.candidates, options.drop)
-    whole = sum(took.values())
-    small = [name for name, spent in took.items() if spent < whole / 200]
-    took["all others"] = sum(took.pop(name) for name in small)
+    times = microseconds(options.model, options.candidates, options.drop)
+    total = sum(times.values())
+    small = [name for name, spent in times.items() if spent < total / 200]
+    times["all others"] = sum(times.pop(name) for name in small)
     rows = [
-        {"operator": name, "seconds": round(spent / 1e6, 4), "share": round(spent / whole, 4)}
-        for name, spent in took.items()
+        {"operator": name, "seconds": round(spent / 1e6, 4), "share": round(spent / total, 4)}
+        for name, spent in times.items()
     ]
     rows.sort(key=lambda row: (row["operator"] == "all others", -row["share"]))
     print(json.dumps(rows) if options.json else markdown(rows, {"operator": "", "seconds": "s", "share": "share"}))

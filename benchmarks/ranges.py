@@ -1,9 +1,10 @@
-"""Which range of a layer's inputs should 8 bits hold? An int8 export with each, against the trained ranker.
+"""Compare quantisation ranges for the inputs of layers: int8 exports with each, against the trained ranker.
 
     python benchmarks/ranges.py MODEL trecqa --root TRECQA [--split dev] [--questions 14] [--candidates 25]
 
-`as it comes` takes the range of what is computed together; the others are seen on the sample that comes with Cascada,
-less the share that lies furthest out on either side. Told is how each exit's scores correlate with the trained ones.
+`as it comes` quantises dynamically, with the range of each batch. The others use ranges recorded on the sample that
+comes with Cascada, without the most extreme values on either side. The output is the correlation of each exit's scores
+with those of the trained ranker.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from cascada.systems.export import export
 SHARES = (1.0, 0.99999, 0.99995, 0.9999, 0.9998, 0.9995, 0.999)
 
 
-def scores(ranker: Ranker, asked: list[tuple[str, list[str]]]) -> np.ndarray:
+def scores(ranker: Ranker, groups: list[tuple[str, list[str]]]) -> np.ndarray:
     """(candidates, exits)"""
-    rankings = [ranker.rank(question, texts, drop=0) for question, texts in asked]
-    return np.array([item.scores for one in rankings for item in sorted(one, key=lambda item: item.index)])
+    rankings = [ranker.rank(question, texts, drop=0) for question, texts in groups]
+    return np.array([item.scores for ranking in rankings for item in sorted(ranking, key=lambda item: item.index)])
 
 
-def exported(model: Path, asked: list[tuple[str, list[str]]], share: float | None) -> np.ndarray:
-    nothing = patch.object(cascade_export, "record_ranges", lambda model, run: None)
-    with tempfile.TemporaryDirectory() as out, nothing if share is None else patch.object(ranges, "SHARE", share):
+def exported_scores(model: Path, groups: list[tuple[str, list[str]]], share: float | None) -> np.ndarray:
+    dynamic = patch.object(cascade_export, "record_ranges", lambda model, run: None)
+    with tempfile.TemporaryDirectory() as out, dynamic if share is None else patch.object(ranges, "SHARE", share):
         export(model, Path(out) / "int8")
-        return scores(Ranker.load(Path(out) / "int8"), asked)
+        return scores(Ranker.load(Path(out) / "int8"), groups)
 
 
 def main() -> None:
@@ -48,19 +49,22 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=25)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    groups = load(options.data, root=options.root, split=options.split, mode="clean", first=options.questions)
-    asked = [(group.question, list(group.texts[: options.candidates])) for group in groups]
+    questions = load(options.data, root=options.root, split=options.split, mode="clean", first=options.questions)
+    groups = [(group.question, list(group.texts[: options.candidates])) for group in questions]
     trained = Ranker.load(options.model)
-    wanted = scores(trained, asked)
-    found = {}
+    expected = scores(trained, groups)
+    correlations = {}
     for share in (None, *SHARES):
-        got = exported(options.model, asked, share)
+        quantised = exported_scores(options.model, groups, share)
         name = "as it comes" if share is None else f"{share:.3%}"
-        found[name] = [float(np.corrcoef(ours, theirs)[0, 1]) for ours, theirs in zip(got.T, wanted.T, strict=True)]
+        pairs = zip(quantised.T, expected.T, strict=True)  # one for each exit
+        correlations[name] = [
+            float(np.corrcoef(exit_scores, trained_scores)[0, 1]) for exit_scores, trained_scores in pairs
+        ]
         if not options.json:
-            print(f"{name:>12}  " + "  ".join(f"{one:.4f}" for one in found[name]), flush=True)
+            print(f"{name:>12}  " + "  ".join(f"{value:.4f}" for value in correlations[name]), flush=True)
     if options.json:
-        print(json.dumps({"exits": trained.exits, "pairs": len(wanted), "correlation": found}))
+        print(json.dumps({"exits": trained.exits, "pairs": len(expected), "correlation": correlations}))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""Encoding and ranking on a Ray cluster of this machine: the same result as without it, and how fast.
+"""Encoding and ranking on a local Ray cluster: whether the result is the same as without Ray, and how fast it is.
 
     python benchmarks/scale.py [--sentences 200000] [--data groups.jsonl] [--json]
 
-One process alone, then Ray with one worker node, with two, and with two of which a worker is killed by its process id
-when half of its work is done; every node has one core, every engine one thread. The ranker is a small decoupled one
-with random weights. The sentences are a data set's candidates, or made up from a seed. The clock runs from the call of
-the library's function to its end, so that loading the model in each worker counts, and starting the cluster does not.
+Measured are one process without Ray, then Ray with one worker node, with two, and with two of which a worker is killed
+halfway. Every node has one core, every engine one thread. The ranker is a small decoupled one with random weights. The
+sentences are the candidates of a data set, or random words. The time is that of the call of the library's function: it
+includes loading the model in each worker, but not starting the cluster.
 """
 
 from __future__ import annotations
 
 import os
 
-# For the workers, too. Ray would run them at a lower priority, which one process alone does not have.
+# Workers inherit these. By default Ray runs workers at a lower priority than the process without Ray has.
 os.environ |= {"CASCADA_THREADS": "1", "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0"}
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
@@ -39,10 +39,10 @@ from cascada.ranking.runs import run_of
 from cascada.scale.corpus import Corpus
 from cascada.scale.encode import encode
 from cascada.scale.models import load_encoder, load_ranker
-from cascada.scale.rank import Rankings, rank
-from cascada.scale.shard import Filling
+from cascada.scale.rank import RankingJob, rank
+from cascada.scale.shard import EncodingJob
 from cascada.store import Store, fill
-from cascada.store.entry import unpacked
+from cascada.store.entries import unpack
 from cascada.systems.decoupled.engine import document_encoder
 from cascada.systems.load import model_digest
 
@@ -54,19 +54,21 @@ MEMORY = 300_000_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=200_000)
-    parser.add_argument("--data", help="sentences and questions of a data set, as `cascada evaluate` names one")
+    parser.add_argument(
+        "--data", help="a data set, named as in `cascada evaluate`, to take sentences and questions from"
+    )
     parser.add_argument("--shards", type=int, default=32)
-    parser.add_argument("--pairs", type=int, default=4096, help="pairs of a block")
-    parser.add_argument("--layers", type=int, default=4, help="of each side; the interaction has one more")
+    parser.add_argument("--pairs", type=int, default=4096, help="pairs per block")
+    parser.add_argument("--layers", type=int, default=4, help="layers per side; the interaction has one more")
     parser.add_argument("--hidden", type=int, default=96)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cascada-scale-") as work:
-        found = measured(Path(work), options)
+        results = measured(Path(work), options)
     if options.json:
-        print(json.dumps(vars(options) | found, indent=2))
+        print(json.dumps(vars(options) | results, indent=2))
     else:
-        print_table(found)
+        print_table(results)
 
 
 def measured(work: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def measured(work: Path, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def some_groups(options: argparse.Namespace) -> Iterator[Group]:
-    """Until there are as many sentences as wanted."""
+    """Groups with the wanted number of sentences in total."""
     wanted = options.sentences
     for group in read(options.data) if options.data else made_up():
         yield Group(group.question, group.candidates[:wanted], group.id)
@@ -125,10 +127,10 @@ def small_model(work: Path, groups: list[Group], options: argparse.Namespace) ->
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    special_tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     texts = islice((text for group in groups for text in (group.question, *group.texts)), 20_000)
     tokenizer.train_from_iterator(
-        texts, trainers.WordPieceTrainer(vocab_size=8000, special_tokens=marks, show_progress=False)
+        texts, trainers.WordPieceTrainer(vocab_size=8000, special_tokens=special_tokens, show_progress=False)
     )
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
@@ -144,8 +146,8 @@ def small_model(work: Path, groups: list[Group], options: argparse.Namespace) ->
     )
     transformers.AutoModel.from_config(config).save_pretrained(work / "encoder")
     tokenizer.save(str(work / "encoder" / "tokenizer.json"))
-    about = {"tokenizer_class": "PreTrainedTokenizerFast"}
-    (work / "encoder" / "tokenizer_config.json").write_text(json.dumps(about))
+    tokenizer_config = {"tokenizer_class": "PreTrainedTokenizerFast"}
+    (work / "encoder" / "tokenizer_config.json").write_text(json.dumps(tokenizer_config))
     shape = DecoupledShape(join=options.layers, exits=(options.layers + 1,), max_length=64, question_length=24)
     save(DecoupledRanker(load_layers(work / "encoder"), shape), work / "trained", tokenizer=work / "encoder", card="")
     export(work / "trained", work / "model", "fp32")
@@ -164,24 +166,24 @@ def alone(out: Path, model: Path, groups: list[Group]) -> dict[str, Any]:
 
 
 def on_ray(out: Path, model: Path, groups: list[Group], options: argparse.Namespace, kill: bool) -> dict[str, Any]:
-    filling = Filling(partial(load_encoder, str(model)), None)
+    encoding = EncodingJob(partial(load_encoder, str(model)))
     corpus, source = Corpus("candidates"), str(out.parent / "groups.jsonl")
     shards, blocks = out / "shards", out / "run.trec.blocks"
     started = time.perf_counter()
     with killed_at(shards, options.shards // 2, kill) as killed:
-        encode(filling, corpus, [source], str(shards), shards=options.shards)
+        encode(encoding, corpus, [source], str(shards), shards=options.shards)
     encoded = time.perf_counter()
-    rankings = Rankings(partial(load_ranker, str(model), str(shards)), model_digest(str(model)))
+    ranking = RankingJob(partial(load_ranker, str(model), str(shards)), model_digest(str(model)))
     pairs = sum(len(group.candidates) for group in groups)
     with killed_at(blocks, pairs // options.pairs // 2, kill) as also_killed:
-        rank(rankings, groups, str(out / "run.trec"), pairs=options.pairs)
+        rank(ranking, groups, str(out / "run.trec"), pairs=options.pairs)
     took = {"encode s": round(encoded - started, 1), "rank s": round(time.perf_counter() - encoded, 1)}
     return took | {"killed": len(killed) + len(also_killed)}
 
 
 @contextmanager
 def cluster(nodes: int) -> Iterator[None]:
-    """A head without work, and so many nodes with one core each."""
+    """Start a head node without workers, and some nodes with one core each."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -199,17 +201,16 @@ def cluster(nodes: int) -> Iterator[None]:
 
 @contextmanager
 def killed_at(folder: Path, files: int, wanted: bool) -> Iterator[list[int]]:
-    """Kill one worker that is at work, by its process id, as soon as so many files or folders are there."""
+    """Kill one busy worker as soon as the folder has this many files; yield the list of process ids killed."""
     killed: list[int] = []
     over = threading.Event()
 
     def watch() -> None:
         while not killed and not over.wait(0.02):
             if folder.is_dir() and len(os.listdir(folder)) >= files:
-                for process in at_work():
-                    os.kill(process, signal.SIGKILL)
-                    killed.append(process)
-                    break
+                for pid in busy_workers()[:1]:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
 
     thread = threading.Thread(target=watch)
     if wanted:
@@ -222,34 +223,34 @@ def killed_at(folder: Path, files: int, wanted: bool) -> Iterator[list[int]]:
             thread.join()
 
 
-def at_work() -> list[int]:
-    """Workers of our cluster with a part in hand: Ray gives a process the name of what it does."""
-    found = []
+def busy_workers() -> list[int]:
+    """Process ids of workers that run a task: Ray names a process after its task."""
+    pids = []
     for process in psutil.Process().children(recursive=True):
         try:
-            doing = " ".join(process.cmdline()[:1])
+            name = " ".join(process.cmdline()[:1])
         except psutil.Error:
             continue
-        if doing.startswith("ray::") and ("_call" in doing or "_fill" in doing):
-            found.append(process.pid)
-    return found
+        if name.startswith("ray::") and ("_call" in name or "_fill" in name):
+            pids.append(process.pid)
+    return pids
 
 
-def compared(one: Path, other: Path) -> dict[str, Any]:
-    """What a store in shards and a run have in common with those made without Ray."""
-    alone = entries(Store.open(one / "store"))
-    shards = [entries(Store.open(folder)) for folder in sorted((other / "shards").iterdir())]
-    together = {key: value for part in shards for key, value in part.items()}
-    header = Store.open(one / "store").header
-    different = [key for key in alone if together.get(key) != alone[key]]
-    off = max((distance(alone[key], together[key], header) for key in different if key in together), default=0.0)
-    first, second = (read_run(folder / "run.trec") for folder in (one, other))
+def compared(alone: Path, ray: Path) -> dict[str, Any]:
+    """How the sharded store and the run of Ray differ from those made without it."""
+    expected = entries(Store.open(alone / "store"))
+    shards = [entries(Store.open(folder)) for folder in sorted((ray / "shards").iterdir())]
+    merged = {key: value for shard in shards for key, value in shard.items()}
+    header = Store.open(alone / "store").header
+    different = [key for key in expected if merged.get(key) != expected[key]]
+    off = max((distance(expected[key], merged[key], header) for key in different if key in merged), default=0.0)
+    first, second = (read_run(folder / "run.trec") for folder in (alone, ray))
     pairs = [(first[name][text], second[name][text]) for name in first for text in first[name]]
     return {
-        "rows once": alone.keys() == together.keys() and sum(map(len, shards)) == len(alone),
+        "rows once": expected.keys() == merged.keys() and sum(map(len, shards)) == len(expected),
         "encodings that differ": len(different),
         "by at most": off,
-        "same run": (one / "run.trec").read_bytes() == (other / "run.trec").read_bytes(),
+        "same run": (alone / "run.trec").read_bytes() == (ray / "run.trec").read_bytes(),
         "scores differ by at most": max(abs(left - right) for left, right in pairs),
         "orders that differ": sum(order(first[name]) != order(second[name]) for name in first),
     }
@@ -259,8 +260,8 @@ def entries(store: Store) -> dict[bytes, bytes]:
     return dict(store.walk(lambda key, value: (key, bytes(value))))
 
 
-def distance(one: bytes, other: bytes, header: Any) -> float:
-    first, second = unpacked([memoryview(one), memoryview(other)], header)
+def distance(left: bytes, right: bytes, header: Any) -> float:
+    first, second = unpack([memoryview(left), memoryview(right)], header)
     assert first is not None
     assert second is not None
     return float(np.abs(first - second).max())
@@ -270,16 +271,16 @@ def order(scores: dict[str, float]) -> list[str]:
     return sorted(scores, key=lambda name: -scores[name])
 
 
-def print_table(found: dict[str, Any]) -> None:
+def print_table(results: dict[str, Any]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    names = list(found["rows"]["Ray, one worker"])
-    table: Any = Table("", title=f"{found['texts']:,} sentences, {found['pairs']:,} pairs", box=box.SIMPLE)
+    names = list(results["rows"]["Ray, one worker"])
+    table: Any = Table("", title=f"{results['texts']:,} sentences, {results['pairs']:,} pairs", box=box.SIMPLE)
     for name in names:
         table.add_column(name, justify="right")
-    for name, row in found["rows"].items():
+    for name, row in results["rows"].items():
         table.add_row(name, *(shown(row.get(column, "")) for column in names))
     Console(width=200).print(table)
 

@@ -1,12 +1,12 @@
-"""Finding the paragraph with the answer: recall of BM25 and TF-IDF over SQuAD's text, and what the index costs.
+"""Retrieval of the paragraph with the answer: recall of BM25 and TF-IDF on SQuAD's text, and the cost of the index.
 
     python benchmarks/search.py XQUAD_JSON SQUAD_SENTENCES WORK [--every 1]
 
-XQUAD_JSON is a SQuAD v1.1 file whose paragraphs and questions are used; SQUAD_SENTENCES a folder in the layout of
-`squad_sentences`, whose sentences, five to a paragraph, are the distractors. WORK gets the text files, one an article,
-and the index. A paragraph counts as found if it holds one of the question's answers and comes from the question's own
-paragraph ("own"), or if it holds the answer's text, wherever it is from ("any", the DC-BERT paper's P@N). Times are of
-the processor, which depend little on what else a machine is doing.
+XQUAD_JSON is a SQuAD v1.1 file with paragraphs and questions. SQUAD_SENTENCES is a folder in the layout of
+`squad_sentences`, whose sentences, five to a paragraph, are the distractors. The text files, one per article, and the
+index are written to WORK. "any" counts a paragraph as found if it contains the text of an answer (P@N in the DC-BERT
+paper), "own" only if it also comes from the question's own paragraph. Times are CPU times, which depend little on other
+work on the machine.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from itertools import groupby
 from pathlib import Path
 
 from cascada.data import load
-from cascada.data.check import json_file
+from cascada.data.spans import read_paragraphs
 from cascada.search import Index, MemoryRetriever, Passage, read_passages
 
 CUTS = (1, 5, 10, 20, 80)
 Asked = tuple[str, str, str, set[str]]
-"""A question, the document and the text of its paragraph, and its answers."""
+"""A question, the file and the text of its paragraph, and its answers."""
 
 
 def main() -> None:
@@ -32,33 +32,34 @@ def main() -> None:
     parser.add_argument("xquad", type=Path)
     parser.add_argument("sentences", type=Path)
     parser.add_argument("work", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="ask every so-many-th question only")
+    parser.add_argument("--every", type=int, default=1, help="ask every N-th question only")
     options = parser.parse_args()
     documents = options.work / "documents"
     asked = write_articles(options.xquad, documents)[:: options.every]
     write_distractors(options.sentences, documents)
-    found = indexed(documents, options.work / "index")
+    results = indexed(documents, options.work / "index")
     engines = {
         "index, bm25": Index(options.work / "index"),
         "index, tfidf": Index(options.work / "index", scoring="tfidf"),
         "memory, bm25": MemoryRetriever(read_passages([documents])),
     }
-    found["questions"] = len(asked)
-    found["engines"] = {name: recall(engine, asked) for name, engine in engines.items()}
-    print(json.dumps(found, indent=2))
+    results["questions"] = len(asked)
+    results["engines"] = {name: recall(engine, asked) for name, engine in engines.items()}
+    print(json.dumps(results, indent=2))
 
 
 def write_articles(path: Path, folder: Path) -> list[Asked]:
     asked: list[Asked] = []
     folder.mkdir(parents=True, exist_ok=True)
-    for number, article in enumerate(json_file(path)["data"]):
+    for number, (_, members) in enumerate(groupby(read_paragraphs(path), key=lambda paragraph: paragraph.title)):
         file = folder / f"article-{number}.txt"
-        contexts = [" ".join(one["context"].split()) for one in article["paragraphs"]]
+        paragraphs = list(members)
+        contexts = [" ".join(paragraph.text.split()) for paragraph in paragraphs]
         file.write_text("\n\n".join(contexts), encoding="utf-8")
-        for context, paragraph in zip(contexts, article["paragraphs"], strict=True):
-            for one in paragraph["qas"]:
-                answers = {" ".join(answer["text"].split()) for answer in one["answers"]}
-                asked.append((one["question"], str(file.resolve()), context, answers))
+        for context, paragraph in zip(contexts, paragraphs, strict=True):
+            for question in paragraph.questions:
+                answers = {" ".join(answer.split()) for answer in question.answer_texts}
+                asked.append((question.text, str(file.resolve()), context, answers))
     return asked
 
 
@@ -74,15 +75,15 @@ def write_distractors(root: Path, folder: Path) -> None:
 def indexed(documents: Path, folder: Path) -> dict[str, object]:
     index = Index(folder, create=True)
     started = time.process_time()
-    done = index.update([documents])
+    counts = index.update([documents])
     seconds = time.process_time() - started
     text = sum(file.stat().st_size for file in documents.iterdir())
     return {
-        "files": done.added + done.unchanged,
+        "files": counts.added + counts.unchanged,
         "passages": len(index),
         "text bytes": text,
         "index bytes": sum(file.stat().st_size for file in folder.iterdir()),
-        "passages a processor second": round(len(index) / seconds) if done.added else None,
+        "passages per CPU second": round(len(index) / seconds) if counts.added else None,
     }
 
 
@@ -92,13 +93,15 @@ def recall(engine: Index | MemoryRetriever, asked: list[Asked]) -> dict[str, obj
         started = time.process_time()
         passages = engine.retrieve(question, CUTS[-1])
         times.append(time.process_time() - started)
-        having = [any(answer in one.text for answer in answers) for one in passages]
-        anywhere.append(having)
-        own.append([has and is_own(one, document, context) for has, one in zip(having, passages, strict=True)])
+        has_answer = [any(answer in passage.text for answer in answers) for passage in passages]
+        anywhere.append(has_answer)
+        own.append(
+            [has and is_own(passage, document, context) for has, passage in zip(has_answer, passages, strict=True)]
+        )
     return {
         "own": {f"@{cut}": rate(own, cut) for cut in CUTS},
         "any": {f"@{cut}": rate(anywhere, cut) for cut in CUTS},
-        "median processor milliseconds": round(1000 * statistics.median(times), 2),
+        "median CPU milliseconds": round(1000 * statistics.median(times), 2),
     }
 
 
@@ -106,8 +109,9 @@ def is_own(passage: Passage, document: str, context: str) -> bool:
     return str(Path(passage.document).resolve()) == document and passage.text in context
 
 
-def rate(found: list[list[bool]], cut: int) -> float:
-    return round(100 * sum(any(one[:cut]) for one in found) / len(found), 1)
+def rate(hits: list[list[bool]], cut: int) -> float:
+    """Percentage of questions with a hit among the first `cut` passages."""
+    return round(100 * sum(any(ranked[:cut]) for ranked in hits) / len(hits), 1)
 
 
 if __name__ == "__main__":

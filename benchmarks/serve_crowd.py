@@ -1,4 +1,4 @@
-"""A crowd of clients for `serve.py`, and what they see."""
+"""A crowd of concurrent clients for `serve.py`, and what they measure."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from typing import Any
 import httpx
 import numpy as np
 
-EXACT = 1e-3
-"""How far raw scores may be apart where products are exact."""
+TOLERANCE = 1e-3
+"""Largest difference of raw scores if products are exact."""
 
-ALIKE = 0.95
-"""How well they have to correlate elsewhere."""
+MIN_CORRELATION = 0.95
+"""Of raw scores otherwise."""
 
 Check = Callable[[Any], tuple[bool, bool]]
-"""Of an answer: (right, in the same order)."""
+"""response → (correct, in the same order)."""
 
 
 @dataclass
 class Load:
-    """What a crowd of clients saw."""
+    """What a crowd of clients measured."""
 
     seconds: float = 0.0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -34,9 +34,9 @@ class Load:
     wrong: int = 0
     same_order: int = 0
     memory: list[float] = field(default_factory=list)
-    """MB, each second."""
+    """MB, once per second."""
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         p50, p95 = np.percentile(self.latencies or [0.0], [50, 95]) * 1000
         quarter = max(len(self.memory) // 4, 1)
         early, late = np.median(self.memory[quarter : 2 * quarter] or [0]), np.median(self.memory[-quarter:] or [0])
@@ -53,44 +53,44 @@ class Load:
 
 
 @dataclass
-class Checked:
-    """Whether an answer is that of the ranker: (right, in the same order).
+class ResponseCheck:
+    """Whether a response equals the ranker's own result: (correct, in the same order).
 
-    It is if it has the right candidates, as many at each exit, and their scores at the first exit. Where the products
-    are exact, these are the same; 8-bit products depend on what is computed together, and there the scores have to go
-    along with the right ones as those of no other question's would.
+    It must have the expected candidates, the same number of them at each exit, and their scores at the first exit.
+    Exact products give the same scores. int8 products depend on the batch; there the scores must correlate with the
+    expected ones more strongly than those of any other question would.
     """
 
     expected: Any
     exact: bool
 
-    def __call__(self, found: Any) -> tuple[bool, bool]:
-        items, own = found["items"], {item.index: item for item in self.expected}
+    def __call__(self, response: Any) -> tuple[bool, bool]:
+        items, own = response["items"], {item.index: item for item in self.expected}
         order = [item["index"] for item in items]
         same = order == [item.index for item in self.expected]
-        stages = [stage["candidates"] for stage in found["stages"]]
+        stages = [stage["candidates"] for stage in response["stages"]]
         if sorted(order) != sorted(own) or stages != [stage.candidates for stage in self.expected.stages]:
             return False, same
-        if any(item["text"] != own[item["index"]].text for item in items) or not found["complete"]:
+        if any(item["text"] != own[item["index"]].text for item in items) or not response["complete"]:
             return False, same
         scores = np.array([(item["scores"][0], own[item["index"]].scores[0]) for item in items])
-        near = bool(np.abs(scores[:, 0] - scores[:, 1]).max() < EXACT)
-        return near if self.exact else near or bool(np.corrcoef(scores.T)[0, 1] > ALIKE), same
+        close = bool(np.abs(scores[:, 0] - scores[:, 1]).max() < TOLERANCE)
+        return close if self.exact else close or bool(np.corrcoef(scores.T)[0, 1] > MIN_CORRELATION), same
 
 
-def always_right(found: Any) -> tuple[bool, bool]:
+def accept_all(response: Any) -> tuple[bool, bool]:
     return True, True
 
 
 async def crowd(
     url: str, bodies: list[dict[str, Any]], checks: list[Check], clients: int, seconds: float, pid: int
 ) -> Load:
-    """So many clients, each with one request after another."""
+    """Run the clients; each sends one request after another for this many seconds."""
     load = Load()
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(timeout=600, limits=limits) as http:
         end = time.perf_counter() + seconds
-        watch = asyncio.create_task(watched(pid, load.memory))
+        watch = asyncio.create_task(record_memory(pid, load.memory))
         started = time.perf_counter()
         await asyncio.gather(*(client(http, url, bodies, checks, number, end, load) for number in range(clients)))
         load.seconds = time.perf_counter() - started
@@ -104,18 +104,18 @@ async def client(
     while time.perf_counter() < end:
         number = (number + 7) % len(bodies)
         started = time.perf_counter()
-        answer = await http.post(url, json=bodies[number])
-        load.statuses[answer.status_code] += 1
-        if answer.status_code == 200:
+        response = await http.post(url, json=bodies[number])
+        load.statuses[response.status_code] += 1
+        if response.status_code == 200:
             load.latencies.append(time.perf_counter() - started)
-            right, same = checks[number](answer.json())
-            load.wrong += not right
+            correct, same = checks[number](response.json())
+            load.wrong += not correct
             load.same_order += same
         else:
             await asyncio.sleep(0.2)
 
 
-async def watched(pid: int, memory: list[float]) -> None:
+async def record_memory(pid: int, memory: list[float]) -> None:
     while True:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         memory.append(pages * os.sysconf("SC_PAGE_SIZE") / 1e6)

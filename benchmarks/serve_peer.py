@@ -1,9 +1,9 @@
-"""What `benchmarks/serve.py` compares with: a plain FastAPI wrapper around sentence-transformers' CrossEncoder.
+"""The server that `benchmarks/serve.py` compares with: a plain FastAPI wrapper around a CrossEncoder.
 
     python benchmarks/serve_peer.py TRAINED_FOLDER [--one-at-a-time]
 
-It has the encoder weights of the ranker in the folder (see `cascada.bench.peer_folder`) and prints its port. FastAPI
-runs requests in threads; with `--one-at-a-time` a lock keeps them from running into each other.
+It loads the encoder weights of the ranker in the folder (see `cascada.bench.peer_folder`) and prints its port. FastAPI
+runs requests in threads; with `--one-at-a-time`, a lock lets only one of them compute.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sentence_transformers import CrossEncoder
 from cascada.bench.peer_folder import write_peer
 
 
-class Asked(BaseModel):
+class RerankRequest(BaseModel):
     query: str
     documents: list[str]
 
@@ -35,13 +35,13 @@ def main() -> None:
     parser.add_argument("--one-at-a-time", action="store_true")
     options = parser.parse_args()
     model = cross_encoder(options.folder)
-    door: Any = threading.Lock() if options.one_at_a_time else nullcontext()
+    lock: Any = threading.Lock() if options.one_at_a_time else nullcontext()
     app = FastAPI()
 
     @app.post("/rerank")
-    def rerank(asked: Asked) -> list[dict[str, Any]]:
-        pairs = [(asked.query, text) for text in asked.documents]
-        with door:
+    def rerank(request: RerankRequest) -> list[dict[str, Any]]:
+        pairs = [(request.query, text) for text in request.documents]
+        with lock:
             scores = model.predict(pairs, show_progress_bar=False)
         return [{"index": int(index), "score": float(scores[index])} for index in (-scores).argsort()]
 

@@ -1,4 +1,4 @@
-"""The page's pictures in docs/pictures, taken from a running server.
+"""Take the screenshots of the web page in docs/pictures from a running server.
 
 cascada serve models/ct &
 python benchmarks/serve_pictures.py http://127.0.0.1:8080 docs/pictures [--chromium /usr/bin/chromium]
@@ -31,16 +31,16 @@ def main() -> None:
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         browser = playwright.chromium.launch(executable_path=options.chromium, args=arguments)
-        for name, how in PICTURES.items():
-            page = browser.new_context(**how, reduced_motion="reduce").new_page()
+        for name, context in PICTURES.items():
+            page = browser.new_context(**context, reduced_motion="reduce").new_page()
             page.set_default_timeout(120_000)
             page.goto(options.url)
-            small(rank(page)).save(options.out / f"{name}.png", optimize=True)
+            compressed(screenshot(page)).save(options.out / f"{name}.png", optimize=True)
         browser.close()
 
 
-def rank(page: Page) -> bytes:
-    """Forty candidates, 30 % of them dropped at each exit; ranked twice, as the first time warms up."""
+def screenshot(page: Page) -> bytes:
+    """Rank forty candidates and drop 30 % at each exit; the first ranking is the warm-up."""
     texts = [
         line for name in ("eiffel", "warhol", "algeria") for line in (EXAMPLES / f"{name}.txt").read_text().splitlines()
     ]
@@ -52,13 +52,13 @@ def rank(page: Page) -> bytes:
     page.focus("#drop")
     for _ in range(7):
         page.keyboard.press("ArrowRight")
-    page.wait_for_selector(".cell.fell")
+    page.wait_for_selector(".cell.dropped")
     page.wait_for_timeout(1500)
     page.evaluate("document.activeElement.blur()")
     return page.screenshot()
 
 
-def small(picture: bytes) -> Image.Image:
+def compressed(picture: bytes) -> Image.Image:
     return Image.open(io.BytesIO(picture)).convert("RGB").quantize(128)
 
 

@@ -1,12 +1,11 @@
-"""What a store's number format costs: quality, room, and the share of ranking that is reading.
+"""What the number format of a store costs: quality, disk space, and the share of ranking time spent on reading.
 
     python benchmarks/store.py runs/dc openqa-test.jsonl [--questions 100] [--documents 100] [--json]
 
-The model is a decoupled ranker. Its candidates' encodings are written into a store of each format. Every question is
-ranked from each of them, among its own candidates and, up to --documents, others. "read ms" and "rank ms" are medians
-over the questions of reading these documents alone, and of ranking them, which reads them once more; both for one
-question after the other, format after format, so that whatever else the machine is doing meets them alike. MAP is of a
-question's own candidates, without drops.
+The model is a decoupled ranker. The encodings of all candidates are written into one store per format. Each question
+ranks its own candidates and others, --documents in total, from each store. "read ms" is the median time to read these
+documents, "rank ms" the median time to rank them, which reads them again. Formats alternate question by question, so
+that other work on the machine affects them equally. MAP is that of a question's own candidates, without drops.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("groups", type=Path)
-    parser.add_argument("--questions", type=int, help="only so many, spread evenly over all of them")
-    parser.add_argument("--documents", type=int, default=100, help="ranked for each question")
+    parser.add_argument("--questions", type=int, help="use this many questions, spread evenly over the file")
+    parser.add_argument("--documents", type=int, default=100, help="documents ranked per question")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     groups = spread(load(options.groups), options.questions)
     with tempfile.TemporaryDirectory() as work:
         stores = written(options.model, groups, Path(work))
-        found = measured(options.model, groups, stores, options.documents)
+        rows = measured(options.model, groups, stores, options.documents)
     if options.json:
-        print(json.dumps({"questions": len(groups), "documents": options.documents, "forms": found}, indent=1))
+        print(json.dumps({"questions": len(groups), "documents": options.documents, "forms": rows}, indent=1))
     else:
-        print_table(found, f"{len(groups)} questions, {options.documents} documents each")
+        print_table(rows, f"{len(groups)} questions, {options.documents} documents each")
 
 
 def written(model: str, groups: list[Group], work: Path) -> dict[str, Store]:
-    """A store of each format, with all candidates, encoded once."""
+    """One store per format with all candidates, which are encoded once."""
     encoder = document_encoder(model)
     stores = {
         form: Store.create(work / form, fingerprint=encoder.fingerprint, width=encoder.width, form=form)
@@ -70,7 +69,7 @@ def measured(model: str, groups: list[Group], stores: dict[str, Store], document
     reading: dict[str, list[float]] = {form: [] for form in stores}
     ranking: dict[str, list[float]] = {form: [] for form in stores}
     runs: dict[str, dict[str, dict[str, float]]] = {form: {} for form in stores}
-    for form, ranker in rankers.items():  # once before the clock starts
+    for form, ranker in rankers.items():  # warm-up
         ranker.rank(groups[0].question, groups[0].texts)
         stores[form].get(groups[0].texts)
     for group in shown(groups, "questions", total=len(groups), unit="questions"):
@@ -79,10 +78,10 @@ def measured(model: str, groups: list[Group], stores: dict[str, Store], document
         for form, ranker in rankers.items():
             started = time.perf_counter()
             stores[form].get(texts)
-            read = time.perf_counter()
+            read_at = time.perf_counter()
             ranked = ranker.rank(group.question, texts)
-            ranking[form].append(time.perf_counter() - read)
-            reading[form].append(read - started)
+            ranking[form].append(time.perf_counter() - read_at)
+            reading[form].append(read_at - started)
             order = [own[texts[item.index]] for item in ranked if texts[item.index] in own]
             runs[form][str(group.id)] = {name: float(-place) for place, name in enumerate(order)}
     return {
@@ -98,15 +97,15 @@ def measured(model: str, groups: list[Group], stores: dict[str, Store], document
     }
 
 
-def print_table(found: dict[str, dict[str, float]], title: str) -> None:
+def print_table(rows: dict[str, dict[str, float]], title: str) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     table: Any = Table("form", title=title, box=box.SIMPLE)
-    for name in found["int8"]:
+    for name in rows["int8"]:
         table.add_column(name, justify="right")
-    for form, row in found.items():
+    for form, row in rows.items():
         cells = [f"{value:.4f}" if name == "MAP" else f"{value:,.1f}" for name, value in row.items()]
         table.add_row(form, *cells)
     Console().print(table)

@@ -1,4 +1,4 @@
-"""Rows of figures as a table in Markdown, for the scripts beside this one."""
+"""Markdown tables, for the scripts in this folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 
 def markdown(rows: Sequence[Mapping[str, object]], names: Mapping[str, str]) -> str:
-    """A column for each of the `names`: a key of the rows, and what stands above it. Shares have three digits."""
+    """A table with a column for each of `names` (key of the rows → heading). Floats have three digits."""
     lines = [f"| {' | '.join(names.values())} |", "|---" * len(names) + "|"]
     for row in rows:
         cells = [f"{value:.3f}" if isinstance(value, float) else str(value) for value in (row[key] for key in names)]

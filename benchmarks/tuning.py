@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from cascada.ranking.tuning import (
     PAPER,
     ExitScores,
-    Question,
+    ScoredQuestion,
     default_grid,
     grid_of,
     replay,
@@ -50,7 +51,7 @@ def main() -> None:
     print(json.dumps(found, indent=2))
     if options.picture:
         tuning = tune(made_up(200, 60), default_grid(5), within_loss(0.01, "MAP"))
-        draw(tuning, options.picture, "scores that are made up: 2,401 settings, 200 questions")
+        draw(replace(tuning, title="simulated scores"), options.picture)
 
 
 def made_up(questions: int, candidates: int, seed: int = 0) -> ExitScores:
@@ -62,7 +63,7 @@ def made_up(questions: int, candidates: int, seed: int = 0) -> ExitScores:
         shared = 0.7 * chance.normal(size=candidates)
         scores = CLEAR * labels + shared + NOISE * chance.normal(size=(len(EXITS), candidates))
         ids = tuple(f"{number}-{place}" for place in range(candidates))
-        found.append(Question(scores.astype(np.float32), labels, ids))
+        found.append(ScoredQuestion(scores.astype(np.float32), labels, ids))
     return ExitScores(EXITS, LAYERS, sum(LAYERS), tuple(found))
 
 

@@ -1,4 +1,4 @@
-"""Examples in docstrings as blocks of code: for Markdown, `>>>` would begin a quotation."""
+"""Turn the examples in docstrings into code blocks: in Markdown, `>>>` would begin a quotation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from griffe import Extension, Object
 
 EXAMPLE = re.compile(r"^( *)>>> .*(?:\n *\S.*)*", re.MULTILINE)
-"""From a prompt to the next empty line."""
+"""From a prompt to the next blank line."""
 
 
 class Examples(Extension):

@@ -117,11 +117,11 @@ def save_ranker(folder: Path, encoder_folder: Path, **shape) -> Path:
 
     from cascada.encoders.encoder import load_encoder
     from cascada.systems.cascade.folder import save
-    from cascada.systems.cascade.network import StagedRanker
-    from cascada.systems.cascade.shape import Shape
+    from cascada.systems.cascade.network import CascadeRanker
+    from cascada.systems.cascade.shape import CascadeShape
 
     torch.manual_seed(11)
-    model = StagedRanker(load_encoder(encoder_folder), Shape(**shape))
+    model = CascadeRanker(load_encoder(encoder_folder), CascadeShape(**shape))
     save(model, folder, tokenizer=encoder_folder, card="# A tiny ranker\n")
     return folder
 

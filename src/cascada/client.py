@@ -1,4 +1,4 @@
-"""A client of `cascada serve`, in two forms: `Client`, and `AsyncClient` to await. Rankings are the ranker's own.
+"""A client of `cascada serve`: `Client`, and `AsyncClient` for asyncio. Both return what a local ranker would.
 
 >>> with Client("http://127.0.0.1:8080") as client:
 ...     ranking = client.rank("who wrote hamlet?", sentences, top=5)
@@ -13,14 +13,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 from cascada.core.errors import CascadaError, require
 from cascada.ranking.plan import Drop, Keep
-from cascada.ranking.result import Document, Item, Ranking, StageCost
+from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 
 if TYPE_CHECKING:
     import httpx
 
+    from cascada.search import Answer, Answers
+
 
 class ServerError(CascadaError):
-    """The server said no, or nothing. `status` is its HTTP status, `retry_after` the seconds to wait if it is busy."""
+    """An error response, or none at all.
+
+    `status` is the HTTP status, and `retry_after` the seconds to wait if the server is busy.
+    """
 
     def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -29,18 +34,19 @@ class ServerError(CascadaError):
 
 
 class Client:
-    """A server at `url`, with the `key` that it asks for, if it does. No answer within `timeout` seconds is an error.
+    """A client of the server at `url`. `key` is the API key, if the server requires one; a response that takes longer
+    than `timeout` seconds raises a `ServerError`.
 
-    Connections are kept; safe to use from many threads.
+    Keeps connections open; safe to use from many threads.
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._http: httpx.Client = _opened(_httpx().Client, url, key, timeout)
+        self._http: httpx.Client = _new_client(_httpx().Client, url, key, timeout)
 
     def rank(
         self,
         question: str,
-        candidates: Sequence[Document],
+        candidates: Sequence[TextOrMapping],
         *,
         top: int | None = None,
         drop: Drop = None,
@@ -48,12 +54,24 @@ class Client:
         deadline_ms: float | None = None,
     ) -> Ranking:
         """`Ranker.rank`, on the server."""
-        body = _body(question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, ms=deadline_ms)
+        body = _body(
+            question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, deadline_ms=deadline_ms
+        )
         return _ranking(question, candidates, self._post("/v1/rank", body))
 
-    def ask(self, question: str, *, top: int = 3, **more: Any) -> dict[str, Any]:
-        """Answers from the server's index: what `cascada ask --json` prints."""
-        return self._post("/v1/ask", {"question": question, "top": top, **more})
+    def ask(
+        self,
+        question: str,
+        *,
+        top: int = 3,
+        paragraphs: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
+    ) -> Answers:
+        """`Asker.ask`, on the server, from the index it was started with."""
+        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        return _answers(self._post("/v1/ask", body))
 
     def close(self) -> None:
         self._http.close()
@@ -66,21 +84,21 @@ class Client:
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(self._http.post(path, **_sent(body)), path)
+            return _content(self._http.post(path, **_request(body)), path)
         except (_httpx().HTTPError, _httpx().InvalidURL) as error:
             raise _unreachable(error) from error
 
 
 class AsyncClient:
-    """The same, to await. Who stops waiting hangs up, and the server computes no further."""
+    """`Client` for asyncio. Cancelling a call closes its connection, and the server stops computing it."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
-        self._http: httpx.AsyncClient = _opened(_httpx().AsyncClient, url, key, timeout)
+        self._http: httpx.AsyncClient = _new_client(_httpx().AsyncClient, url, key, timeout)
 
     async def rank(
         self,
         question: str,
-        candidates: Sequence[Document],
+        candidates: Sequence[TextOrMapping],
         *,
         top: int | None = None,
         drop: Drop = None,
@@ -88,12 +106,24 @@ class AsyncClient:
         deadline_ms: float | None = None,
     ) -> Ranking:
         """`Ranker.rank`, on the server."""
-        body = _body(question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, ms=deadline_ms)
+        body = _body(
+            question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, deadline_ms=deadline_ms
+        )
         return _ranking(question, candidates, await self._post("/v1/rank", body))
 
-    async def ask(self, question: str, *, top: int = 3, **more: Any) -> dict[str, Any]:
-        """Answers from the server's index: what `cascada ask --json` prints."""
-        return await self._post("/v1/ask", {"question": question, "top": top, **more})
+    async def ask(
+        self,
+        question: str,
+        *,
+        top: int = 3,
+        paragraphs: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
+    ) -> Answers:
+        """`Asker.ask`, on the server, from the index it was started with."""
+        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        return _answers(await self._post("/v1/ask", body))
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -106,7 +136,7 @@ class AsyncClient:
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         try:
-            return _content(await self._http.post(path, **_sent(body)), path)
+            return _content(await self._http.post(path, **_request(body)), path)
         except (_httpx().HTTPError, _httpx().InvalidURL) as error:
             raise _unreachable(error) from error
 
@@ -115,70 +145,90 @@ def _httpx() -> Any:
     return require("httpx", "client", "the client")
 
 
-def _opened(kind: Any, url: str, key: str | None, timeout: float) -> Any:
+def _new_client(kind: Any, url: str, key: str | None, timeout: float) -> Any:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         return kind(base_url=url, timeout=timeout, headers=headers)
     except _httpx().InvalidURL as error:
-        raise ServerError(f"{url} is no address of a server: {error}.") from error
+        raise ServerError(f"{url} is not the address of a server: {error}.") from error
 
 
-def _body(*, ms: float | None, **asked: Any) -> dict[str, Any]:
-    return {name: value for name, value in (asked | {"deadline_ms": ms}).items() if value is not None}
+def _body(**arguments: Any) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _sent(body: dict[str, Any]) -> dict[str, Any]:
-    """What a request is made of. A drop ratio may be a Decimal, which JSON does not know."""
+def _request(body: dict[str, Any]) -> dict[str, Any]:
+    """httpx's arguments for a JSON body. A drop ratio may be a Decimal, which JSON does not know."""
     return {"content": json.dumps(body, default=float), "headers": {"Content-Type": "application/json"}}
 
 
-_HOLDS = {"/v1/rank": "items", "/v1/ask": "answers"}
-"""What the answers of our server's paths have at least."""
+_REQUIRED_KEY = {"/v1/rank": "items", "/v1/ask": "answers"}
+"""A key that every response of a Cascada server has on this path."""
 
 
 def _content(response: httpx.Response, path: str) -> dict[str, Any]:
     if response.is_success:
-        return _checked(response, _HOLDS[path])
+        return _checked(response, _REQUIRED_KEY[path])
     try:
         message = str(response.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):  # not from our server, but from something in front of it
+    except (ValueError, KeyError, TypeError):  # not from a Cascada server, but from a proxy in front of it
         message = f"The server answered {response.status_code}."
     wait = response.headers.get("retry-after", "")
     raise ServerError(message, response.status_code, float(wait) if wait.isdecimal() else None)
 
 
-def _checked(response: httpx.Response, holds: str) -> dict[str, Any]:
+def _checked(response: httpx.Response, required_key: str) -> dict[str, Any]:
     try:
-        found = response.json()
+        content = response.json()
     except ValueError:
-        found = None
-    if isinstance(found, dict) and holds in found:
-        return found
-    raise ServerError(f"What answers at {response.url} is not a Cascada server.", response.status_code)
+        content = None
+    if isinstance(content, dict) and required_key in content:
+        return content
+    raise ServerError(f"The server at {response.url} is not a Cascada server.", response.status_code)
 
 
 def _unreachable(error: Exception) -> ServerError:
     return ServerError(f"The server could not be reached: {type(error).__name__} {error}".strip() + ".")
 
 
-def _ranking(question: str, candidates: Sequence[Document], found: dict[str, Any]) -> Ranking:
-    """A newer server may say more than this client knows."""
+def _ranking(question: str, candidates: Sequence[TextOrMapping], content: dict[str, Any]) -> Ranking:
     try:
         return Ranking(
             question=question,
-            items=tuple(_item(one, candidates[one["index"]]) for one in found["items"]),
-            relative_cost=found["relative_cost"],
-            stages=tuple(StageCost(**_known(StageCost, stage)) for stage in found["stages"]),
-            full_flops=found["full_flops"],
-            complete=found["complete"],
+            items=tuple(_item(item, candidates[item["index"]]) for item in content["items"]),
+            relative_cost=content["relative_cost"],
+            stages=tuple(StageCost(**_known(StageCost, stage)) for stage in content["stages"]),
+            full_flops=content["full_flops"],
+            complete=content["complete"],
         )
     except (KeyError, TypeError, IndexError) as error:
-        raise ServerError(f"The server's answer is no ranking: {type(error).__name__} {error}.") from error
+        raise ServerError(f"The response is not a ranking: {type(error).__name__} {error}.") from error
 
 
-def _item(found: dict[str, Any], document: Document) -> Item:
-    return Item(**_known(Item, found) | {"scores": tuple(found["scores"]), "document": document})
+def _item(content: dict[str, Any], document: TextOrMapping) -> Item:
+    return Item(**_known(Item, content) | {"scores": tuple(content["scores"]), "document": document})
 
 
-def _known(kind: type, found: dict[str, Any]) -> dict[str, Any]:
-    return {one.name: found[one.name] for one in fields(kind) if one.name in found}
+def _answers(content: dict[str, Any]) -> Answers:
+    from cascada.search import Answers
+    from cascada.search.answers import Times
+
+    try:
+        answers = tuple(_answer(answer) for answer in content["answers"])
+        seconds = Times(**_known(Times, content["seconds"])) if "seconds" in content else None
+        return Answers(**_known(Answers, content) | {"answers": answers, "seconds": seconds})
+    except (KeyError, TypeError) as error:
+        raise ServerError(f"The response holds no answers: {type(error).__name__} {error}.") from error
+
+
+def _answer(content: dict[str, Any]) -> Answer:
+    from cascada.search import Answer, Passage, ShortAnswer
+
+    passage = Passage(**_known(Passage, content["passage"]) | {"document": content["document"]})
+    short = None if content.get("answer") is None else ShortAnswer(**_known(ShortAnswer, content["answer"]))
+    return Answer(**_known(Answer, content) | {"passage": passage, "short": short})
+
+
+def _known(kind: type, content: dict[str, Any]) -> dict[str, Any]:
+    """The keys that the dataclass has; a newer server may send more."""
+    return {field.name: content[field.name] for field in fields(kind) if field.name in content}

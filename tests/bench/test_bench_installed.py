@@ -1,4 +1,4 @@
-"""What an installation takes on disk."""
+"""The size of an installation on disk."""
 
 import json
 import os
@@ -14,11 +14,11 @@ SCRIPT = Path(cascada.bench.__file__).parent / "installed.py"
 def distribution(home, name, size, *requires):
     (home / name).mkdir()
     (home / name / "code.py").write_bytes(b"#" * size)
-    about = home / f"{name}-1.0.dist-info"
-    about.mkdir()
-    lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1.0", *(f"Requires-Dist: {one}" for one in requires)]
-    (about / "METADATA").write_text("\n".join(lines) + "\n")
-    (about / "RECORD").write_text(f"{name}/code.py,,\n")
+    info = home / f"{name}-1.0.dist-info"
+    info.mkdir()
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 1.0", *(f"Requires-Dist: {name}" for name in requires)]
+    (info / "METADATA").write_text("\n".join(lines) + "\n")
+    (info / "RECORD").write_text(f"{name}/code.py,,\n")
 
 
 def test_requirements_of_requirements_count_once_and_extras_do_not(tmp_path):

@@ -1,18 +1,18 @@
-"""Engines are timed in turn, each in its own process; one that fails is a row that says so."""
+"""Engines are timed in turn, each in its own process; the row of one that fails says why."""
 
 import json
 import re
 
 import pytest
 
-from cascada.bench.engines import FULL_INT8, Engine, chosen
-from cascada.bench.measure import Plan, measure
+from cascada.bench.engines import FULL_INT8, Engine, engines_named
+from cascada.bench.measure import MeasuringPlan, measure
 from cascada.systems.export import export
 
 CRASHES = """
 import os, signal
 
-PARTS = ("numpy",)
+PACKAGES = ("numpy",)
 
 def load(folder, max_length, settings):
     def rank(question, candidates):
@@ -31,17 +31,17 @@ def measured(tmp_path_factory, cascade_folder, words):
     texts.write_text(json.dumps({"question": words[0], "candidates": [" ".join(words[:n]) for n in range(1, 13)]}))
     engines = [
         FULL_INT8,
-        *chosen(["int8 α=0.5"]),
+        *engines_named(["int8 α=0.5"]),
         Engine("crashes", str(home / "crashes"), "int8", ()),
         Engine("absent", "cascada", "int8", ("no_such_module",)),
         Engine("untrained", "cascada", "trained", ()),
         Engine("damaged", "cascada", "damaged", (), {"drop": 0.0}),
     ]
     folders = {"int8": home / "int8", "damaged": home}
-    told = []
-    plan = Plan((4, 12), repeats=2, seconds=10, pause=0)
-    rows = measure(engines, folders, plan, texts=texts, max_length=64, tell=told.append)
-    return {row["engine"]: row for row in rows}, told
+    lines = []
+    plan = MeasuringPlan((4, 12), repeats=2, seconds=10, pause=0)
+    rows = measure(engines, folders, plan, texts=texts, max_length=64, on_progress=lines.append)
+    return {row["engine"]: row for row in rows}, lines
 
 
 def test_each_number_of_candidates_is_timed_as_often_as_asked(measured):
@@ -61,7 +61,7 @@ def test_the_cost_of_a_ranking_comes_with_its_time(measured):
     assert half["flops"] < full["flops"]
 
 
-def test_a_crash_keeps_what_was_measured_before_it_and_ends_nobody_else(measured):
+def test_a_crash_keeps_earlier_measurements_and_affects_no_other_engine(measured):
     row = measured[0]["crashes"]
     assert row["problem"] == "died by SIGILL at 12 candidates"
     assert [cell["candidates"] for cell in row["cells"]] == [4]
@@ -81,7 +81,7 @@ def test_an_engine_that_cannot_be_measured_says_why(measured, engine, problem):
     assert row["cells"] == []
 
 
-def test_every_cell_is_told(measured):
-    told = measured[1]
-    assert any(re.fullmatch(r"cascada int8 α=0, 12 candidates: \d+\.\d{3} s", line) for line in told)
-    assert "crashes, 12 candidates: died by SIGILL at 12 candidates" in told
+def test_every_measurement_is_reported(measured):
+    _, lines = measured
+    assert any(re.fullmatch(r"cascada int8 α=0, 12 candidates: \d+\.\d{3} s", line) for line in lines)
+    assert "crashes, 12 candidates: died by SIGILL at 12 candidates" in lines

@@ -1,4 +1,4 @@
-"""A child's death is an answer."""
+"""A child process answers, or the reason is reported."""
 
 import sys
 
@@ -7,7 +7,7 @@ import pytest
 from cascada.bench.process import Child, ChildFailed, missing, once
 
 
-def asked(code, timeout=300.0):
+def answer_of(code, timeout=300.0):
     return once(sys.executable, "-c", code, timeout=timeout)
 
 
@@ -31,13 +31,13 @@ def test_a_child_answers_line_by_line():
 )
 def test_a_child_that_gives_no_answer_says_why(code, sentence):
     with pytest.raises(ChildFailed) as failure:
-        asked(code)
+        answer_of(code)
     assert str(failure.value) == sentence
 
 
-def test_a_child_that_takes_too_long_is_given_up():
+def test_a_child_that_takes_too_long_is_killed():
     with pytest.raises(ChildFailed, match=r"no answer in 0\.3 seconds"):
-        asked("import time; time.sleep(3600)", timeout=0.3)
+        answer_of("import time; time.sleep(3600)", timeout=0.3)
 
 
 def test_the_first_missing_module_is_named():

@@ -1,4 +1,4 @@
-"""Ratios and tables, from figures made by hand."""
+"""Ratios and tables, from made-up measurements."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def row(engine, *cells, problem=None):
 
 
 @pytest.fixture
-def found():
+def results():
     full = 400 * 10**9
     return {
         "machine": {
@@ -40,8 +40,8 @@ def found():
     }
 
 
-def test_ratios_are_of_medians_and_stand_beside_the_arithmetic(found):
-    half = ratios(found, 400)["cascada int8 α=0.5"]
+def test_ratios_are_of_medians_next_to_those_by_arithmetic(results):
+    half = ratios(results, 400)["cascada int8 α=0.5"]
     assert half == {
         "against torch": 8.0,
         "against ONNX int8": 4.0,
@@ -52,39 +52,39 @@ def test_ratios_are_of_medians_and_stand_beside_the_arithmetic(found):
     }
 
 
-def test_a_peer_in_8_bits_reaches_a_share_of_the_peak_too(found):
-    told = ratios(found, 400)
-    assert told["sentence-transformers ONNX int8"]["of the peak"] == pytest.approx(400 / 2 / 1600)
-    assert "of the peak" not in told["sentence-transformers torch fp32"]
-    assert "by arithmetic" not in told["cascada int8 α=0"]
+def test_an_int8_peer_has_a_share_of_the_peak_too(results):
+    by_engine = ratios(results, 400)
+    assert by_engine["sentence-transformers ONNX int8"]["of the peak"] == pytest.approx(400 / 2 / 1600)
+    assert "of the peak" not in by_engine["sentence-transformers torch fp32"]
+    assert "by arithmetic" not in by_engine["cascada int8 α=0"]
 
 
-def test_ratios_are_told_at_400_candidates_or_the_most_there_are(found):
-    assert reference(found) == 400
-    for one in found["engines"]:
-        one["cells"] = one["cells"][1:]
-    assert reference(found) == 4000
+def test_ratios_are_shown_at_400_candidates_or_the_largest_number(results):
+    assert reference(results) == 400
+    for engine in results["engines"]:
+        engine["cells"] = engine["cells"][1:]
+    assert reference(results) == 4000
 
 
-def test_the_page_has_every_figure_and_every_failure(found):
-    page = markdown(found)
+def test_the_page_has_every_figure_and_every_failure(results):
+    page = markdown(results)
     assert "| FlashRank int8: not installed: flashrank | – | – |" in page
     assert "| cascada int8 α=0.5 | 0.500 (0.500) | 6.000 (6.000) |" in page
-    assert "|  | a second | × s-t torch | × s-t int8 | × own α=0 | arithmetic | realised | of peak | growth |" in page
+    assert "|  | per second | × s-t torch | × s-t int8 | × own α=0 | arithmetic | realised | of peak | growth |" in page
     assert "| cascada int8 α=0.5 | 800 | 8.00 | 4.00 | 2.00 | 2.50 | 80% | 20% | 1.20 |" in page
     assert "| `import cascada` | 0.12 s |" in page
-    assert "| cascada and what it requires, on disk | 200 MB |" in page
-    assert "A processor, 2 cores (avx2); Python 3.11.1, onnxruntime 1.31.1" in heading(found)
+    assert "| cascada and its dependencies, on disk | 200 MB |" in page
+    assert "A processor, 2 cores (avx2); Python 3.11.1, onnxruntime 1.31.1" in heading(results)
 
 
-def test_a_run_without_starts_has_no_table_of_them(found):
-    assert len(tables(found)) == 4
-    del found["start"]
-    assert len(tables(found)) == 3
+def test_a_run_without_startup_times_has_no_table_of_them(results):
+    assert len(tables(results)) == 4
+    del results["start"]
+    assert len(tables(results)) == 3
 
 
-def test_the_picture_is_drawn(found, tmp_path):
-    draw(found, tmp_path / "speed.svg")
+def test_the_picture_is_drawn(results, tmp_path):
+    draw(results, tmp_path / "speed.svg")
     text = (tmp_path / "speed.svg").read_text()
     assert "cascada int8 α=0.5" in text
     assert "FlashRank" not in text

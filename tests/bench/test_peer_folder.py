@@ -1,4 +1,4 @@
-"""What the peers are given are the ranker's own layers."""
+"""The peers are measured on the ranker's own layers."""
 
 import json
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from cascada.bench.engines import SENTENCE_TRANSFORMERS
-from cascada.bench.measure import Plan, measure
+from cascada.bench.measure import MeasuringPlan, measure
 from cascada.bench.peer_folder import write_graphs, write_peer
 from cascada.systems.cascade.folder import load
 
@@ -46,14 +46,14 @@ def test_the_peers_graphs_agree_with_torch(peer):
         expected = model(**inputs).logits.numpy()
     for name, tolerance in (("fp32", 1e-4), ("int8", 0.1)):
         session = onnxruntime.InferenceSession(str(peer / "onnx" / f"{name}.onnx"))
-        (found,) = session.run(None, {key: value.numpy() for key, value in inputs.items()})
-        np.testing.assert_allclose(found, expected, atol=tolerance)
+        (logits,) = session.run(None, {key: value.numpy() for key, value in inputs.items()})
+        np.testing.assert_allclose(logits, expected, atol=tolerance)
 
 
 def test_sentence_transformers_is_measured_on_it(peer, tmp_path, words):
     texts = tmp_path / "texts.json"
     texts.write_text(json.dumps({"question": words[0], "candidates": words[1:5]}))
-    plan = Plan((4,), repeats=1, seconds=1, pause=0)
+    plan = MeasuringPlan((4,), repeats=1, seconds=1, pause=0)
     (row,) = measure([SENTENCE_TRANSFORMERS], {"peer": peer}, plan, texts=texts, max_length=64)
     assert row["problem"] is None
     assert [cell["candidates"] for cell in row["cells"]] == [4]

@@ -1,4 +1,4 @@
-"""benchmarks/batches.py, on a tiny encoder: it trains as the library does."""
+"""benchmarks/batches.py, on a tiny encoder."""
 
 import json
 import sys
@@ -23,5 +23,5 @@ def test_both_ways_of_batching_train(encoder_folder, tmp_path, words, monkeypatc
         sys, "argv", ["batches", str(encoder_folder), str(tmp_path), "--layers", "2", "--seconds", "0.1"]
     )
     batches.main()
-    found = json.loads(capsys.readouterr().out)
-    assert all(speed > 0 for speed in found["pairs per second"].values())
+    results = json.loads(capsys.readouterr().out)
+    assert all(speed > 0 for speed in results["pairs per second"].values())

@@ -1,4 +1,4 @@
-"""benchmarks/open_qa.py and its picture, on a first stage that is wrong and a reranker that is not."""
+"""benchmarks/open_qa.py and its plot: the first stage ranks the answer last, the reranker first."""
 
 import importlib
 import json
@@ -24,22 +24,22 @@ def run(monkeypatch):
 
 
 @pytest.fixture
-def found(run, tmp_path, capsys):
-    """What BM25 makes of three questions whose answer the first stage found last of twelve."""
+def results_file(run, tmp_path, capsys):
+    """BM25's results for three questions whose answer the first stage ranked last of twelve."""
     names = ("oxygen", "copper", "sulphur")
-    wrong = tuple(Candidate(f"It rained on day {day}.", 0, f"w{day}") for day in range(11))
+    incorrect = tuple(Candidate(f"It rained on day {day}.", 0, f"w{day}") for day in range(11))
     groups = [
-        Group(f"who found {name}?", (*wrong, Candidate(f"A chemist found {name}.", 1, "r")), name) for name in names
+        Group(f"who found {name}?", (*incorrect, Candidate(f"A chemist found {name}.", 1, "r")), name) for name in names
     ]
     write_jsonl(groups, tmp_path / "groups.jsonl")
     run("open_qa", tmp_path / "groups.jsonl", "K=1=bm25", "K=2=bm25", "--json")
-    out = tmp_path / "found.json"
+    out = tmp_path / "results.json"
     out.write_text(capsys.readouterr().out)
     return out
 
 
-def test_a_reranker_is_measured_beside_the_first_stage(found):
-    rows = {row["reranker"]: row for row in json.loads(found.read_text())["rows"]}
+def test_a_reranker_is_compared_with_the_first_stage(results_file):
+    rows = {row["reranker"]: row for row in json.loads(results_file.read_text())["rows"]}
     assert [(name, row["P@10"], row["PBT@10"], row["MAP"]) for name, row in rows.items()] == [
         ("K=1", 1.0, 1.0, 1.0),
         ("K=2", 1.0, 1.0, 1.0),
@@ -48,13 +48,13 @@ def test_a_reranker_is_measured_beside_the_first_stage(found):
     assert rows["K=1"]["speed-up"] == 1.0
 
 
-@pytest.mark.parametrize("rows", [(), ("K=2",)], ids=["all rows", "one beside the first"])
-def test_a_picture_is_drawn_of_what_was_printed(run, found, tmp_path, rows):
-    run("open_qa_picture", found, tmp_path / "figure.png", *rows)
+@pytest.mark.parametrize("rows", [(), ("K=2",)], ids=["all rows", "one besides the first"])
+def test_printed_results_are_plotted(run, results_file, tmp_path, rows):
+    run("open_qa_picture", results_file, tmp_path / "figure.png", *rows)
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_row_that_is_not_there_is_named(run, found, tmp_path, capsys):
+def test_a_missing_row_is_named(run, results_file, tmp_path, capsys):
     with pytest.raises(SystemExit):
-        run("open_qa_picture", found, tmp_path / "figure.png", "K=9")
+        run("open_qa_picture", results_file, tmp_path / "figure.png", "K=9")
     assert "has no row K=9: there are K=1, K=2, first stage" in capsys.readouterr().err

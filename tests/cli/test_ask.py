@@ -62,7 +62,7 @@ def test_the_json_keeps_its_contract(cascada, folder):
     assert (best["line"], best["page"]) == (3, None)
 
 
-def test_files_may_be_named_one_by_one(cascada, folder):
+def test_single_files_may_be_given(cascada, folder):
     found = answers(cascada("ask", "Who wrote Faust?", folder / "plays.txt", folder / "more" / "faust.html", "--json"))
     assert found[0]["text"] == "Faust was written by Goethe."
 
@@ -88,7 +88,7 @@ def test_rankers_and_their_drops_are_as_in_rank(cascada, folder):
     assert answers(cascada("ask", QUESTION, folder, *settings, "--keep", "1", "--deadline-ms", "10000"))
 
 
-def test_bad_files_are_told_of_on_stderr_and_the_rest_answers(cascada, folder):
+def test_bad_files_are_reported_on_stderr_and_the_rest_is_searched(cascada, folder):
     (folder / "latin.txt").write_bytes(b"fa\xe7ade")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 and no more")
     done = cascada("ask", QUESTION, folder, "--json")
@@ -100,10 +100,10 @@ def test_bad_files_are_told_of_on_stderr_and_the_rest_answers(cascada, folder):
     assert "latin.txt, line 1: not UTF-8" in told[1]
 
 
-def test_nothing_found_is_said(cascada, folder):
+def test_it_says_when_nothing_was_found(cascada, folder):
     done = cascada("ask", "xylophone", folder)
     assert (done.code, done.error) == (0, "")
-    assert "Nothing was found that shares a word with the question." in done.out
+    assert "No passage shares a word with the question." in done.out
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -142,7 +142,7 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(cascada, folder)
         (("documents", "--model", "none"), "There is no folder none."),
         (("documents", "--drop", "2"), "drop"),
         (("documents", "--deadline-ms", "0"), "deadline_ms is 0"),
-        (("documents", "index"), "index is an index and stands alone: add files to it with --index index."),
+        (("documents", "index"), "index is an index, and an index is asked alone: add files to it with --index index."),
         (("index",), "The index index is empty: fill it with `cascada index FOLDER index`."),
         (("documents/bad.docx",), "bad.docx cannot be read: Cascada reads .txt, .md, .html, .pdf and .jsonl files."),
     ],

@@ -68,7 +68,7 @@ def test_what_it_writes_is_a_data_set_known_by_name(questions, tmp_path):
     assert [group.question for group in read("asnq", root=tmp_path, split="train")] == ["one", "three"]
 
 
-def test_the_usable_cores_work_unless_told_otherwise(questions, tmp_path):
+def test_by_default_all_usable_cores_are_used(questions, tmp_path):
     assert run("asnq", questions, tmp_path / "all.tsv").exit_code == 0
     assert asnq(questions, tmp_path / "one.tsv").exit_code == 0
     assert (tmp_path / "all.tsv").read_bytes() == (tmp_path / "one.tsv").read_bytes()
@@ -81,7 +81,7 @@ def test_bad_lines_are_named_and_the_good_ones_are_kept(questions, tmp_path):
     result = asnq(questions, tmp_path / "cut.jsonl.gz", tmp_path / "out.tsv", "--json")
     sentence = str(result.exception)
     assert isinstance(result.exception, CascadaError)
-    assert "nq.jsonl, line 1: expected one JSON object a line" in sentence
+    assert "nq.jsonl, line 1: expected one JSON object per line" in sentence
     assert "nq.jsonl, line 10: " in sentence
     assert "… and 3 more" in sentence
     assert sentence.endswith("out.tsv holds everything else.")

@@ -39,7 +39,7 @@ def test_a_run_measures_rankings_starts_sizes_and_the_peak(measured):
     assert found["machine"]["versions"]["onnxruntime"]
 
 
-def test_a_line_tells_of_each_cell(measured):
+def test_progress_has_a_line_for_each_cell(measured):
     assert re.search(r"cascada int8 α=0\.3, 12 candidates: \d+\.\d{3} s", measured[1].stderr)
 
 
@@ -70,7 +70,7 @@ def test_mistakes_are_one_sentence(arguments, sentence):
     assert sentence in str(problem)
 
 
-def test_a_file_of_something_else_is_refused(tmp_path):
+def test_a_file_of_another_kind_is_rejected(tmp_path):
     (tmp_path / "other.json").write_text('{"MAP": 1}')
     problem = run("--from", tmp_path / "other.json").exception
     assert isinstance(problem, CascadaError)

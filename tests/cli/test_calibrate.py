@@ -52,7 +52,7 @@ def test_scores_become_probabilities_and_orders_stay(cascade_folder, judged, tmp
 
 
 def test_a_ranker_is_not_written_over(cascade_folder, judged, tmp_path):
-    with pytest.raises(CascadaError, match="is a ranker already"):
+    with pytest.raises(CascadaError, match="already holds a ranker"):
         calibrate(cascade_folder, str(judged[0]), cascade_folder)
 
 

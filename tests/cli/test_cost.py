@@ -47,7 +47,7 @@ def test_stages_add_up():
     assert sum(stage["share"] for stage in found["stages"]) == pytest.approx(found["relative_cost"])
 
 
-def test_exits_stand_where_they_usually_do_if_none_are_given():
+def test_without_exits_the_default_ones_are_used():
     exits = [stage["exit"] for stage in as_json("--layers", 6, "--drop", 0.5)["stages"]]
     assert exits == [2, 3, 4, 5, 6]
 
@@ -73,7 +73,7 @@ def test_operations():
     assert flops["share"] == pytest.approx(0.633, abs=0.01)
 
 
-def test_the_table_aligns_and_says_it_in_words():
+def test_the_table_is_aligned_and_summed_up_in_words():
     lines = run(*PAPER, "--drop", "0.3", "--fits", 84, "--tokens", 44).splitlines()
     (first,) = [line for line in lines if line.split()[:1] == ["4"]]
     assert first.split()[:5] == ["4", "4", "128", "512", "0.333"]
@@ -94,15 +94,15 @@ def test_below_the_join_nothing_is_counted():
     ("arguments", "sentence"),
     [
         (["--exits", "4,6"], "the last exit must be the last layer, 12"),
-        (["--exits", "8,4,12"], "each above the one before"),
-        (["--exits", "0,12"], "from 1 up"),
-        (["--join", "6", "--exits", "5,12"], "from 6 up"),
-        (["--join", "12", "--exits", "12"], "there has to be an exit"),
+        (["--exits", "8,4,12"], "in ascending order"),
+        (["--exits", "0,12"], "from 1 on"),
+        (["--join", "6", "--exits", "5,12"], "from 6 on"),
+        (["--join", "12", "--exits", "12"], "needs an exit above it"),
         (["--join", "12"], "--join 12: the last exit must be the last layer"),
         (["--join", "6", "--tokens", "40"], "--tokens counts whole layers"),
-        (["--join", "6", "--sequential"], "one model"),
-        (["--join", "6", "--exits", "6,12", "--fits", "8"], "any number of candidates may start"),
-        (["--exits", "four"], "--exits four: expected whole numbers with commas"),
+        (["--join", "6", "--sequential"], "cannot be combined with a sequential ranker"),
+        (["--join", "6", "--exits", "6,12", "--fits", "8"], "no limit on the number of candidates"),
+        (["--exits", "four"], "--exits four: expected whole numbers separated by commas"),
         (["--drop", "1"], "drop"),
         (["--drop", "fit"], "drop"),
         (["--drop", "0.1,0.2"], "drop has 2 ratios"),

@@ -15,5 +15,5 @@ def test_the_exits_that_are_named_are_kept(cascade_folder, tmp_path, capsys):
 
 
 def test_exits_that_are_not_numbers_are_one_sentence(cascade_folder, tmp_path):
-    with pytest.raises(CascadaError, match="--exits four: expected layers with commas"):
+    with pytest.raises(CascadaError, match="--exits four: expected layers separated by commas"):
         cut(cascade_folder, tmp_path / "out", "four")

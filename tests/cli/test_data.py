@@ -98,7 +98,7 @@ def test_noise_flips_the_share_that_was_asked_for(wikiqa, tmp_path):
     ("arguments", "sentence"),
     [
         (("stats", "wikiqa"), "needs the folder it is in"),
-        (("stats", "selqa", "--root", "."), "holds none of the files of selqa"),
+        (("stats", "selqa", "--root", "."), "has none of the files of selqa"),
         (("stats", "wikqa"), "did you mean wikiqa?"),
         (("stats", "x.jsonl", "--mode", "dirty"), "There is no mode 'dirty'"),
         (("stats", "x.jsonl"), "There is no file x.jsonl"),

@@ -1,6 +1,8 @@
 import json
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -34,7 +36,7 @@ def as_json():
     return json.loads(run("--json"))
 
 
-def test_it_tells_of_the_machine(machine):
+def test_it_describes_the_machine(machine):
     found = as_json()
     assert found["python"] == ".".join(map(str, sys.version_info[:3]))
     assert found["cpu"]["cores"] >= 1
@@ -42,12 +44,17 @@ def test_it_tells_of_the_machine(machine):
     assert {"total", "free"} == set(found["memory"])
 
 
-def test_it_tells_the_version_of_every_part(machine):
+def test_it_lists_the_version_of_every_part(machine):
     found = as_json()["parts"]
     assert {"core", "eval", "train"} <= set(found)
     assert "dev" not in found
     assert found["core"]["numpy"].startswith(("1.", "2."))
     assert found["train"]["torch"]
+
+
+def test_it_lists_every_extra_that_users_install(machine):
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(as_json()["parts"]) == {"core", *project["optional-dependencies"]} - {"dev", "docs", "bench"}
 
 
 def test_people_read_the_same(machine):
@@ -62,7 +69,7 @@ def test_a_part_that_is_not_there_comes_with_the_command_that_installs_it(machin
     assert 'train: no-such-part not installed: pip install "cascada[train]"' in run()
 
 
-def test_an_illegal_instruction_in_torch_is_survived_and_told(machine):
+def test_an_illegal_instruction_in_torch_is_survived_and_reported(machine):
     machine(torch_bfloat16=DIES)
     found = as_json()
     assert found["probes"]["torch bfloat16"] == {"outcome": "died", "detail": "SIGILL"}
@@ -70,7 +77,7 @@ def test_an_illegal_instruction_in_torch_is_survived_and_told(machine):
     assert "died by SIGILL" in run()
 
 
-def test_if_fewer_instructions_cure_it_it_says_what_to_set(machine):
+def test_if_fewer_instructions_help_the_advice_names_the_setting(machine):
     machine(torch_bfloat16=f"import os\nif os.environ.get('ONEDNN_MAX_CPU_ISA') != 'AVX2': {DIES}")
     cure = "torch bfloat16 died by SIGILL here and works with ONEDNN_MAX_CPU_ISA=AVX2 in the environment."
     assert as_json()["advice"] == [cure]
@@ -90,32 +97,11 @@ def test_where_int8_products_crash_float_ones_are_chosen(machine):
     assert as_json()["chosen"]["rank with an exported ranker"] == "ONNX Runtime, float32 products (int8 died by SIGILL)"
 
 
-def test_cores_are_those_the_container_may_use(machine, monkeypatch):
-    monkeypatch.setattr(doctor.os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
-    for share, cores in (("250000 100000", 2), ("50000 100000", 1), ("max 100000", 16), ("", 16)):
-        monkeypatch.setattr(doctor, "_cgroup", lambda _, share=share: share)
-        assert doctor.cores() == cores
-
-
-def test_memory_is_what_the_container_may_use_and_has_left(monkeypatch):
-    known = {"memory.max": str(2**30), "memory.current": str(2**29)}
-    monkeypatch.setattr(doctor, "_cgroup", known.__getitem__)
-    monkeypatch.setattr(doctor, "_read", lambda _: "MemTotal:  16777216 kB\nMemAvailable:  8388608 kB\n")
-    assert doctor.memory() == {"total": 1.0, "free": 0.5}
-    known["memory.max"] = "max"
-    assert doctor.memory() == {"total": 16.0, "free": 8.0}
-
-
-def test_the_real_int8_probe_runs_where_onnxruntime_is_installed():
-    pytest.importorskip("onnxruntime")
-    assert doctor.probe(doctor.PROBES["onnxruntime int8"]).outcome == "ok"
-
-
 def test_torch_is_never_imported_by_the_command_itself():
     script = """
 import sys
-from cascada import doctor
 from cascada.cli.main import app
+from cascada.core import doctor
 doctor.PROBES = dict.fromkeys(doctor.PROBES, "")
 app(["doctor", "--json"], standalone_mode=False)
 assert not {"torch", "onnxruntime", "transformers"} & set(sys.modules)

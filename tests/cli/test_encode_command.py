@@ -35,16 +35,16 @@ def cascada(monkeypatch, capsys, tmp_path):
 
 
 def test_the_sentences_that_ask_ranks_are_encoded_once(cascada):
-    assert cascada("encode", "8", "documents", "s") == (0, "s: 3 texts (3 added, 0 there already)\n", "")
+    assert cascada("encode", "8", "documents", "s") == (0, "s: 3 texts (3 added, 0 already there)\n", "")
     store = Store.open("s", fingerprint=HashingEncoder(8).fingerprint)
     assert store.missing(["It rained.", "Hamlet is by Shakespeare.", "Macbeth is short.", "# Plays"]) == ["# Plays"]
-    assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (0 added, 3 there already)\n"
+    assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (0 added, 3 already there)\n"
 
 
-def test_a_store_that_was_left_empty_is_filled(cascada):
+def test_an_empty_store_is_filled(cascada):
     encoder = HashingEncoder(8)
     Store.create("s", fingerprint=encoder.fingerprint, width=encoder.width, form="fp16")
-    assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (3 added, 0 there already)\n"
+    assert cascada("encode", "8", "documents", "s")[1] == "s: 3 texts (3 added, 0 already there)\n"
     assert "holds fp16, not int8" in cascada("encode", "8", "documents", "s", "--form", "int8")[2]
 
 
@@ -61,15 +61,15 @@ def test_several_workers_fill_one_store(cascada, tmp_path):
     (tmp_path / "many.txt").write_text("\n\n".join(f"This is line {number}." for number in range(100)))
     assert cascada("encode", "8", "many.txt", "s", "--workers", "2", "--form", "fp16")[:2] == (
         0,
-        "s: 100 texts (100 added, 0 there already)\n",
+        "s: 100 texts (100 added, 0 already there)\n",
     )
     assert Store.open("s").header.form == "fp16"
 
 
-def test_a_bad_file_is_told_of_and_the_rest_goes_in(cascada, tmp_path):
+def test_a_bad_file_is_reported_and_the_rest_is_added(cascada, tmp_path):
     (tmp_path / "documents" / "c.txt").write_bytes(b"\xff")
     code, out, error = cascada("encode", "8", "documents", "s")
-    assert (code, out) == (0, "s: 3 texts (3 added, 0 there already)\n")
+    assert (code, out) == (0, "s: 3 texts (3 added, 0 already there)\n")
     assert error == "cascada: left out: documents/c.txt, line 1: not UTF-8 text; save the file as UTF-8.\n"
 
 
@@ -77,7 +77,10 @@ def test_a_bad_file_is_told_of_and_the_rest_goes_in(cascada, tmp_path):
     ("arguments", "sentence"),
     [
         (("9", "documents", "other"), "other holds the encodings of another model (hashing-8, not hashing-9)"),
-        (("8", "documents", "other", "--form", "fp32"), "other holds int8, not fp32: give another form a store"),
+        (
+            ("8", "documents", "other", "--form", "fp32"),
+            "other holds int8, not fp32: use another folder for another format.",
+        ),
         (("8", "documents", "new", "--form", "int4"), "There is no number format 'int4'"),
         (("8", "nowhere", "new"), "nowhere cannot be read: No such file or directory."),
         (("8", "documents", "new", "--units", "words"), "--units takes sentences, paragraphs or candidates"),
@@ -114,7 +117,7 @@ main.main()
 """
 
 
-def test_ctrl_c_says_how_far_it_came(cascada, tmp_path):
+def test_ctrl_c_reports_how_many_texts_are_stored(cascada, tmp_path):
     (tmp_path / "many.txt").write_text("\n\n".join(f"This is line {number}." for number in range(3_000)))
     running = child(STUCK)
     while running.poll() is None and not (is_store(tmp_path / "s") and len(Store.open("s"))):
@@ -123,5 +126,5 @@ def test_ctrl_c_says_how_far_it_came(cascada, tmp_path):
     out, error = running.communicate(timeout=300)
     there = len(Store.open("s"))
     assert (running.returncode, out) == (130, "")
-    assert error == f"cascada: s has {there:,} texts; the same command goes on from there.\n"
+    assert error == f"cascada: s has {there:,} texts; the same command resumes from there.\n"
     assert 0 < there < 3_000

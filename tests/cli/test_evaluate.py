@@ -78,7 +78,7 @@ def test_ids_are_the_same_in_every_mode(tiny: Path, tmp_path: Path) -> None:
     assert as_json(path, tiny)["MAP"] == as_json("bm25", tiny)["MAP"]
 
 
-def test_against_tells_the_difference_and_its_significance(tmp_path: Path) -> None:
+def test_against_reports_the_difference_and_its_significance(tmp_path: Path) -> None:
     path = tmp_path / "bm25.trec"
     better = as_json("bm25", EXAMPLES, "--run", path)
     lines = [line.split() for line in path.read_text().splitlines()]
@@ -102,7 +102,8 @@ def test_the_cost_of_a_cascade_is_the_mean_over_the_questions(cascade_folder: Pa
     assert 0.5 < found["flops_share"] < 1
     assert 0 < found["calibration_error"] < 1
     assert as_json(cascade_folder, tiny)["flops_share"] == as_json(cascade_folder, tiny)["relative_cost"] == 1
-    assert "cost relative to running everyone to the end: 0.750" in run(cascade_folder, tiny, "--drop", "0.5")
+    shown = run(cascade_folder, tiny, "--drop", "0.5")
+    assert "cost relative to running every candidate to the last exit: 0.750" in shown
 
 
 def test_cosine_ranking_by_an_encoder(encoder_folder: Path, tiny: Path) -> None:
@@ -142,7 +143,7 @@ def test_a_mistake_is_one_sentence(arguments: list[object], sentence: str) -> No
     assert "\n" not in str(caught.value)
 
 
-def test_a_run_of_other_questions_is_refused(tiny: Path, tmp_path: Path) -> None:
+def test_a_run_of_other_questions_is_rejected(tiny: Path, tmp_path: Path) -> None:
     path = tmp_path / "other.trec"
     path.write_text("elsewhere Q0 x 1 0.5 tag\n")
     with pytest.raises(CascadaError):
@@ -152,12 +153,12 @@ def test_a_run_of_other_questions_is_refused(tiny: Path, tmp_path: Path) -> None
 def test_drop_does_not_go_with_a_run_file(tiny: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.trec"
     run("bm25", tiny, "--run", path)
-    with pytest.raises(CascadaError, match="--drop"):
+    with pytest.raises(CascadaError, match="drop, keep and store belong to a ranker"):
         run(path, tiny, "--drop", "0.5")
 
 
 def test_the_qrels_of_a_mode_and_a_run_of_that_mode_name_the_same_questions(tmp_path: Path) -> None:
-    """Also where the data has no ids of its own and the mode leaves the first question out."""
+    """Even if the data has no ids and the mode leaves out the first question."""
     groups = [
         {"question": "nothing", "candidates": [{"text": "blue", "label": 0}]},
         {"question": "red fox", "candidates": [{"text": "a red fox", "label": 1}, {"text": "blue", "label": 0}]},
@@ -180,7 +181,7 @@ def test_each_measure_has_its_own_significance_however_it_is_spelled(tiny: Path,
     assert (against["MAP"]["difference"], against["P@1"]["difference"]) == (0.25, 0.5)
 
 
-def test_what_cannot_be_written_is_told_before_anything_is_ranked(tiny: Path, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_written_is_reported_before_anything_is_ranked(tiny: Path, tmp_path: Path) -> None:
     with pytest.raises(CascadaError, match="there is no folder"):
         run("no-such-model", tiny, "--run", tmp_path / "nowhere" / "x.trec")
 

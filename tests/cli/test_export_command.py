@@ -33,13 +33,13 @@ def run(*arguments):
     return result.stdout
 
 
-def test_it_writes_a_ranker_and_tells_its_size(cascade_folder, tmp_path):
+def test_it_writes_a_ranker_and_prints_its_size(cascade_folder, tmp_path):
     said = run(cascade_folder, tmp_path / "out")
     assert "MB, MAP not compared: give --data" in said
     assert Ranker.load(tmp_path / "out").exits == Ranker.load(cascade_folder).exits
 
 
-def test_with_data_it_tells_what_is_lost(cascade_folder, tmp_path, dev):
+def test_with_data_it_prints_the_loss(cascade_folder, tmp_path, dev):
     found = json.loads(run(cascade_folder, tmp_path / "out", "--precision", "fp32", "--data", dev, "--json"))
     assert found["MAP"] == pytest.approx(found["trained_MAP"])
     assert found["bytes"] > 10_000
@@ -57,31 +57,31 @@ def lossy(monkeypatch):
     monkeypatch.setattr(check, "agreement", agreement)
 
 
-def test_what_loses_too_much_is_refused_and_not_left_behind(cascade_folder, tmp_path, dev, lossy):
-    with pytest.raises(CascadaError, match=r"Not exported: MAP fell by 0.0200, from .* --force keeps it"):
+def test_an_export_that_loses_too_much_is_removed(cascade_folder, tmp_path, dev, lossy):
+    with pytest.raises(CascadaError, match=r"Not exported: MAP fell by 0.0200, from .* keep it anyway \(--force\)"):
         run(cascade_folder, tmp_path / "out", "--data", dev)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_refused_is_no_ranker_in_a_folder_that_was_there_either(cascade_folder, tmp_path, dev, lossy):
+def test_a_rejected_export_into_an_existing_folder_is_not_a_ranker(cascade_folder, tmp_path, dev, lossy):
     (tmp_path / "out").mkdir()
     with pytest.raises(CascadaError, match="Not exported"):
         run(cascade_folder, tmp_path / "out", "--data", dev)
     assert not (tmp_path / "out" / "cascada.json").exists()
 
 
-def test_data_that_is_not_there_is_told_before_anything_is_written(cascade_folder, tmp_path):
+def test_missing_data_is_reported_before_anything_is_written(cascade_folder, tmp_path):
     with pytest.raises(CascadaError, match=r"nowhere\.jsonl"):
         run(cascade_folder, tmp_path / "out", "--data", tmp_path / "nowhere.jsonl")
     assert not (tmp_path / "out").exists()
 
 
-def test_unless_it_is_wanted_all_the_same(cascade_folder, tmp_path, dev, lossy):
+def test_force_or_a_larger_loss_keeps_the_export(cascade_folder, tmp_path, dev, lossy):
     run(cascade_folder, tmp_path / "out", "--data", dev, "--force")
     run(cascade_folder, tmp_path / "other", "--data", dev, "--loss", 0.03)
     assert (tmp_path / "out" / "cascada.json").exists()
 
 
-def test_another_precision_is_refused(cascade_folder, tmp_path):
-    with pytest.raises(CascadaError, match="--precision takes int8 or fp32, not 'fp4'"):
+def test_another_precision_is_rejected(cascade_folder, tmp_path):
+    with pytest.raises(CascadaError, match="precision is 'fp4'; it must be int8 or fp32"):
         run(cascade_folder, tmp_path / "out", "--precision", "fp4")

@@ -29,7 +29,7 @@ def folder(tmp_path):
     return folder
 
 
-def test_it_tells_what_it_did(cascada, folder, tmp_path):
+def test_it_prints_what_changed(cascada, folder, tmp_path):
     index = tmp_path / "index"
     did = "2 added, 0 changed, 0 unchanged, 0 forgotten, 0 left out"
     assert cascada("index", folder, index) == (0, f"{index}: 2 files, 3 passages ({did})\n", "")
@@ -58,7 +58,7 @@ def test_several_paths_go_into_one_index_and_come_out_of_it(cascada, folder, tmp
     }
 
 
-def test_a_bad_file_is_told_of_and_the_rest_goes_in(cascada, folder, tmp_path):
+def test_a_bad_file_is_reported_and_the_rest_is_added(cascada, folder, tmp_path):
     (folder / "c.txt").write_bytes(b"\xff")
     code, out, error = cascada("index", folder, tmp_path / "index", "--json")
     assert (code, json.loads(out)["files"], json.loads(out)["left_out"]) == (0, 2, 1)

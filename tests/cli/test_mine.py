@@ -29,7 +29,7 @@ def run(*arguments):
     return result.stdout
 
 
-def test_mine_writes_groups_that_read_back_and_tells_what_it_did(folder, tmp_path):
+def test_mine_writes_groups_that_can_be_read_and_reports_the_counts(folder, tmp_path):
     out = tmp_path / "out.jsonl"
     told = json.loads(run("squad_sentences", out, "--root", folder, "--split", "dev", "--evidence", "1", "--json"))
     groups = list(read(out))

@@ -151,7 +151,7 @@ def test_the_same_seed_writes_the_same_files(squad, sentences, tmp_path):
         (["--more", "nothing"], "There is no data set 'nothing'"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_written(squad, tmp_path, options, sentence):
+def test_mistakes_are_reported_before_anything_is_written(squad, tmp_path, options, sentence):
     with pytest.raises(CascadaError, match=sentence):
         run(squad, tmp_path / "qa", None, *options)
     assert [path.name for path in tmp_path.iterdir()] == ["squad.json"]

@@ -126,6 +126,16 @@ def test_top_shows_the_first(cascada, file):
     assert [item["index"] for item in found["items"]] == [1]
 
 
+def test_min_score_leaves_candidates_out(cascada, file):
+    everything = ranked(cascada("rank", QUESTION, file, "--json"))["items"]
+    score = everything[0]["score"]
+    found = ranked(cascada("rank", QUESTION, file, "--min-score", score, "--json"))
+    assert found["items"] == [item for item in everything if item["score"] >= score]
+    shown = cascada("rank", QUESTION, file, "--min-score", "1")
+    assert (shown.code, shown.out.splitlines()) == (0, [QUESTION, "(no candidates)"])
+    assert_refused(cascada("rank", QUESTION, file, "--min-score", "1.5"), "min_score is 1.5", "from 0 to 1")
+
+
 def test_without_json_the_ranking_is_a_table(cascada, file):
     done = cascada("rank", QUESTION, file)
     assert (done.code, done.error) == (0, "")
@@ -134,7 +144,7 @@ def test_without_json_the_ranking_is_a_table(cascada, file):
     assert lines[-3][2:] == ["1", *TEXTS[1].split()]
 
 
-def test_json_tells_what_each_exit_did(cascada, file, cascade_folder):
+def test_json_has_the_cost_of_each_exit(cascada, file, cascade_folder):
     found = ranked(cascada("rank", QUESTION, file, "--model", cascade_folder, "--keep", "1", "--json"))
     assert [(stage["exit"], stage["candidates"]) for stage in found["stages"]] == [(2, 3), (4, 1)]
     assert [len(item["scores"]) for item in found["items"]] == [2, 1, 1]
@@ -142,7 +152,7 @@ def test_json_tells_what_each_exit_did(cascada, file, cascade_folder):
     assert found["flops"] == sum(stage["flops"] for stage in found["stages"]) < found["full_flops"]
 
 
-def test_explain_draws_who_fell_where(cascada, file, cascade_folder, monkeypatch):
+def test_explain_shows_where_candidates_were_dropped(cascada, file, cascade_folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     done = cascada("rank", QUESTION, file, "--model", cascade_folder, "--keep", "1", "--explain")
     assert (done.code, done.error) == (0, "")
@@ -152,10 +162,10 @@ def test_explain_draws_who_fell_where(cascada, file, cascade_folder, monkeypatch
     assert ["✗" in line for line in lines[-3:]] == [False, True, True]
 
 
-def test_explain_sums_long_tails_up_unless_all_are_asked_for(cascada, tmp_path):
+def test_explain_shows_the_first_candidates_of_an_exit_or_all_of_them(cascada, tmp_path):
     (tmp_path / "many").write_text("\n".join(f"text {number}" for number in range(50)))
     asked = ("rank", QUESTION, tmp_path / "many", "--model", "bm25", "--explain")
-    assert "… 40 more stayed to the end" in cascada(*asked).out
+    assert "… 40 more reached the last exit" in cascada(*asked).out
     assert "more" not in cascada(*asked, "--all").out
     assert "… 20 more" in cascada(*asked, "--top", "30").out
 

@@ -49,7 +49,7 @@ def failed(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
-def test_what_was_accepted_is_finished_when_the_server_is_told_to_end(tmp_path):
+def test_accepted_requests_are_finished_when_the_server_is_stopped(tmp_path):
     found, hold = [], tmp_path / "hold"
 
     def ask(number):
@@ -102,7 +102,7 @@ def test_an_index_is_asked(tmp_path):
         (["--index", "missing-index"], "missing-index"),
         (["--keys", "missing-file"], "The keys in missing-file cannot be read"),
         (["--deadline-ms", "-1"], "deadline_ms is -1.0; it must be a number above 0."),
-        (["--host", "256.0.0.1"], "256.0.0.1, port 8080, cannot be listened on"),
+        (["--host", "256.0.0.1"], "Cannot listen on 256.0.0.1, port 8080"),
     ],
     ids=["model", "drop", "index", "keys", "deadline", "host"],
 )

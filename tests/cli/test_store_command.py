@@ -8,7 +8,8 @@ from hashing import HashingEncoder, texts
 from test_imports import python
 
 from cascada.cli.main import main
-from cascada.store import Store, entry
+from cascada.store import Store
+from cascada.store.entries import key_of
 
 
 @pytest.fixture
@@ -58,12 +59,12 @@ def test_an_empty_store_has_stats_too(cascada, tmp_path):
 
 def test_verify_names_damaged_entries_and_removes_them_if_asked(cascada, store):
     assert cascada("store", "verify", "s") == (0, "s: 50 texts, 0 of them damaged\n", "")
-    key = entry.key(texts(50)[7])
+    key = key_of(texts(50)[7])
     store._environment.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
     assert cascada("store", "verify", "s") == (
         2,
         f"{key.hex()}\ns: 50 texts, 1 of them damaged\n",
-        "cascada: s has damaged entries: take them out with --remove, then `cascada encode` again.\n",
+        "cascada: s has damaged entries: remove them with --remove, then run `cascada encode` again.\n",
     )
     code, out, _ = cascada("store", "verify", "s", "--json")
     assert (code, json.loads(out)) == (2, {"documents": 50, "damaged": [key.hex()], "removed": False})
@@ -75,7 +76,7 @@ def test_verify_names_damaged_entries_and_removes_them_if_asked(cascada, store):
 
 
 def test_compact_makes_it_smaller(cascada, store):
-    store.remove(entry.key(text) for text in texts(45))
+    store.remove(key_of(text) for text in texts(45))
     found = json.loads(cascada("store", "compact", "s", "--json")[1])
     assert found["bytes_after"] < found["bytes_before"]
     assert len(store) == 5

@@ -63,7 +63,7 @@ def test_a_server_takes_a_store_in_one_piece_or_in_shards(place, words):
 
     from cascada.cli.serve import app_of
     from cascada.ranking import Ranker
-    from cascada.serve import Settings
+    from cascada.serve import ServerSettings
     from cascada.store import Store
 
     store = Store.open(place / "store")
@@ -74,7 +74,7 @@ def test_a_server_takes_a_store_in_one_piece_or_in_shards(place, words):
     shard.put(texts, store.get(texts))
     without = Ranker.load(place / "model").rank(words[1], texts)
     for folder in (place / "store", place / "s"):
-        with TestClient(app_of(str(place / "model"), Settings(), store=folder)) as http:
+        with TestClient(app_of(str(place / "model"), ServerSettings(), store=folder)) as http:
             found = http.post("/v1/rank", json={"question": words[1], "candidates": texts}).json()
         assert [item["index"] for item in found["items"]] == [item.index for item in without]
         assert found["flops"] < without.flops

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from cascada.cli.main import app
 from cascada.core.errors import CascadaError
-from cascada.training import run
+from cascada.training import single_run
 
 BEST = {"update": 4, "epoch": 1.0, "MAP": 0.75, "MRR": 0.8}
 
@@ -23,7 +23,7 @@ def trained(monkeypatch, tmp_path):
         (tmp_path / "history.json").write_text(json.dumps(history))
         return tmp_path
 
-    monkeypatch.setattr(run, "train", train)
+    monkeypatch.setattr(single_run, "train_model", train)
     return recipes
 
 
@@ -40,7 +40,7 @@ def said(*arguments):
     return result.stdout
 
 
-def test_it_says_where_the_ranker_is_and_how_good(trained, recipe, tmp_path):
+def test_it_prints_the_folder_and_the_best_dev_measure(trained, recipe, tmp_path):
     assert said(recipe) == f"{tmp_path}: dev MAP 0.7500 after epoch 1\n"
     assert json.loads(said(recipe, "--json")) == {"model": str(tmp_path), "best": BEST}
 
@@ -52,11 +52,11 @@ def test_settings_can_be_changed_without_touching_the_recipe(trained, recipe):
 
 
 @pytest.mark.parametrize("change", ["training.epochs", "=3"])
-def test_a_change_without_key_or_value_is_refused(trained, recipe, change):
+def test_a_change_without_key_or_value_is_rejected(trained, recipe, change):
     with pytest.raises(CascadaError, match=f"--set {change}: expected key=value"):
         said(recipe, "--set", change)
 
 
-def test_of_several_processes_one_speaks(trained, recipe, monkeypatch):
+def test_of_several_processes_only_the_first_prints(trained, recipe, monkeypatch):
     monkeypatch.setenv("RANK", "1")
     assert said(recipe) == ""

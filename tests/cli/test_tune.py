@@ -73,7 +73,7 @@ def test_tuning_again_from_the_scores_needs_no_model(model, data, scores):
     assert tune(model, data, "--budget", 0.8, "--scores", scores) == before
 
 
-def test_scores_of_another_model_are_refused(model, data, scores):
+def test_scores_of_another_model_are_rejected(model, data, scores):
     with (model / "model.safetensors").open("ab") as file:
         file.write(b"more")
     with pytest.raises(CascadaError, match="another model"):
@@ -110,7 +110,7 @@ def test_a_saved_plan_is_what_the_model_does_from_then_on(model, data, scores):
     assert about["checked_on"]["questions"] == 6
 
 
-def test_tuning_a_model_that_has_a_plan_still_sees_everyone(model, data, scores):
+def test_tuning_ignores_a_saved_plan(model, data, scores):
     before = tune(model, data, "--budget", 0.75, "--save")
     assert tune(model, data, "--budget", 0.75) == before
 

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from cascada.core.errors import DataError
-from cascada.data.articles import recover
+from cascada.data.articles import recover_articles
 
 TOPICS = {
     "Steam_engine": "steam boiler piston heat pressure valve cylinder coal locomotive turbine",
@@ -24,21 +24,21 @@ def test_boundaries_are_found_where_the_topic_changes(seed):
     draw = random.Random(seed)
     lengths = {title: draw.randrange(10, 60) for title in TOPICS}
     lines = [line for title, length in lengths.items() for line in talk(title, length, draw)]
-    assert recover(lines, list(TOPICS)) == [title for title, length in lengths.items() for _ in range(length)]
+    assert recover_articles(lines, list(TOPICS)) == [title for title, length in lengths.items() for _ in range(length)]
 
 
 def test_titles_tell_which_of_two_changes_counts():
     draw = random.Random(0)
     lines = [*talk("Genome", 20, draw), *talk("Rhine", 20, draw), *talk("Steam_engine", 20, draw)]
-    assert recover(lines, ["Rhine", "Steam engine"]).count("Steam engine") == 20
-    assert recover(lines, ["Genome", "Rhine"]).count("Rhine") == 40
+    assert recover_articles(lines, ["Rhine", "Steam engine"]).count("Steam engine") == 20
+    assert recover_articles(lines, ["Genome", "Rhine"]).count("Rhine") == 40
 
 
 def test_as_many_titles_as_lines_are_one_each():
-    assert recover(["a b", "c d", "e f"], ["X", "Y", "Z"]) == ["X", "Y", "Z"]
+    assert recover_articles(["a b", "c d", "e f"], ["X", "Y", "Z"]) == ["X", "Y", "Z"]
 
 
 @pytest.mark.parametrize("titles", [[], ["A", "B", "C"]])
-def test_more_articles_than_lines_are_refused(titles):
+def test_more_articles_than_lines_are_rejected(titles):
     with pytest.raises(DataError, match=f"2 lines cannot come from {len(titles)} articles"):
-        recover(["a", "b"], titles)
+        recover_articles(["a", "b"], titles)

@@ -30,7 +30,7 @@ LINES = {
     "csv quote": ("csv", CSV + 'a,b,1\na,"b,1\n', 3, "not valid CSV"),
     "csv blank line": ("csv", CSV + "a,b,1\n\na,b,0\n", 3, "expected a row, found an empty line"),
     "csv label": ("csv", CSV + "a,b,\n", 2, "expected label 0 or 1, found ''"),
-    "json syntax": ("jsonl", OURS + "{'question'}\n", 2, "expected one JSON object a line, found"),
+    "json syntax": ("jsonl", OURS + "{'question'}\n", 2, "expected one JSON object per line, found"),
     "json list": ("jsonl", OURS + "[1]\n", 2, r"expected a record as a JSON object, found \[1\]"),
     "no candidates": ("jsonl", '{"question": "q"}\n', 1, "expected a list of candidates, found None"),
     "candidate of text": ("jsonl", '{"question": "q", "candidates": ["a"]}\n', 1, "expected a candidate as a JSON obj"),
@@ -39,7 +39,7 @@ LINES = {
     "grade": ("jsonl", '{"question": "q", "candidates": [{"text": "", "grade": "x"}]}', 1, "a whole number as grade"),
     "id": ("jsonl", '{"question": "q", "candidates": [], "id": [1]}', 1, r"expected an id .*, found \[1\]"),
     "half a character": ("jsonl", '{"question": "\\ud800", "candidates": []}', 1, "half of a surrogate pair"),
-    "nested too deep": ("jsonl", "[" * 100_000 + "\n", 1, "expected one JSON object a line"),
+    "nested too deep": ("jsonl", "[" * 100_000 + "\n", 1, "expected one JSON object per line"),
     "gpd pair": ("gpd", '{"question": "q", "label": 1}\n', 1, 'expected "text" or "sentence"'),
     "selqa syntax": ("selqa", '[{"question": "q",\n "candidates": [}]\n', 2, "not valid JSON"),
 }
@@ -53,7 +53,7 @@ def test_a_bad_line_is_named(tmp_path, layout, content, line, problem):
 
 
 def squad(start):
-    asked = [{"id": "a", "question": "q", "answers": [{"answer_start": start}]}]
+    asked = [{"id": "a", "question": "q", "answers": [{"text": "Yes", "answer_start": start}]}]
     return {"data": [{"paragraphs": [{"context": "Yes.", "qas": asked}]}]}
 
 
@@ -63,8 +63,8 @@ DOCUMENTS = {
     "answer below": ("selqa", [{"question": "q", "candidates": ["a"], "answers": [-1]}], "question 1: .* found -1"),
     "candidate": ("selqa", [{"question": "q", "candidates": [1], "answers": []}], "question 1: expected text"),
     "no data": ("squad", {"version": "1.1"}, 'the document: expected a list of articles under "data", found None'),
-    "start outside": ("squad", squad(4), "paragraph 1: expected answer_start from 0 to 3, found 4"),
-    "start of words": ("squad", squad("0"), "paragraph 1: expected answer_start from 0 to 3, found '0'"),
+    "start outside": ("squad", squad(4), "article 1, paragraph 1: expected the answer 'Yes' at character 4"),
+    "start of words": ("squad", squad("0"), "article 1, paragraph 1: expected the answer 'Yes' at character '0'"),
 }
 
 

@@ -53,7 +53,7 @@ def test_classes_may_be_written_with_capitals(folder):
     assert [candidate.label for candidate in group.candidates] == [0, 1]
 
 
-def test_a_missing_split_or_column_is_told_with_what_there_is(folder):
+def test_a_missing_split_or_column_is_reported_with_what_there_is(folder):
     (folder / "train.csv").write_text("query,text,relevance\nwho?,he,1\n")
     with pytest.raises(DataError, match=r"needs a split \(--split\); it has train"):
         read(f"hf:{folder}")

@@ -37,15 +37,15 @@ def test_a_byte_that_is_not_utf8_is_named_with_file_and_line(tmp_path):
         list(read(f"wikiqa:{path}"))
 
 
-def test_a_gzip_file_cut_off_names_the_line_reached(tmp_path):
+def test_a_truncated_gzip_file_names_the_line_reached(tmp_path):
     whole = gzip.compress(b"".join(b"question %d\tsentence\t1\n" % number for number in range(50_000)))
     path = tmp_path / "x.tsv.gz"
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"x\.tsv\.gz, line \d\d+: the gzip file is damaged or cut off here"):
+    with pytest.raises(DataError, match=r"x\.tsv\.gz, line \d\d+: the gzip file is damaged or truncated here"):
         list(read(f"wikiqa:{path}"))
 
 
-def test_a_file_that_only_claims_to_be_gzip_is_refused(tmp_path):
+def test_a_file_that_only_claims_to_be_gzip_is_rejected(tmp_path):
     (tmp_path / "x.jsonl.gz").write_bytes(b"{}\n")
     with pytest.raises(DataError, match="line 1: the gzip file is damaged"):
         list(read(tmp_path / "x.jsonl.gz"))
@@ -53,18 +53,18 @@ def test_a_file_that_only_claims_to_be_gzip_is_refused(tmp_path):
 
 @pytest.mark.parametrize("layout", ["wikiqa", "asnq", "qnli", "csv", "jsonl", "gpd", "selqa", "squad", "trecqa"])
 @pytest.mark.parametrize("content", [b"", b"\n\n"], ids=["no bytes", "blank lines"])
-def test_an_empty_file_is_a_mistake_in_every_layout(tmp_path, layout, content):
+def test_an_empty_file_is_an_error_in_every_layout(tmp_path, layout, content):
     (tmp_path / "x").write_bytes(content)
     with pytest.raises(DataError, match="x is empty: expected"):
         list(read(f"{layout}:{tmp_path / 'x'}"))
 
 
-def test_blank_lines_at_the_end_carry_nothing(tmp_path):
+def test_blank_lines_at_the_end_are_ignored(tmp_path):
     (tmp_path / "x").write_bytes(b"who?\the\t1\n\n\r\n\n")
     assert len(list(read(f"wikiqa:{tmp_path / 'x'}"))) == 1
 
 
-def test_a_blank_line_in_the_middle_is_not_passed_over(tmp_path):
+def test_a_blank_line_in_the_middle_is_an_error(tmp_path):
     (tmp_path / "x").write_bytes(b"who?\the\t1\n\nwho?\tshe\t1\n")
     with pytest.raises(DataError, match=r"x, line 2: expected .*, found an empty line"):
         list(read(f"wikiqa:{tmp_path / 'x'}"))

@@ -1,4 +1,4 @@
-"""Questions and sentences in two files, line by line."""
+"""Questions and sentences in two parallel files."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_squad_sentences_are_one_correct_candidate_a_question_in_natural_text(folder):
+def test_squad_sentences_are_one_correct_candidate_per_question_in_natural_text(folder):
     assert [(group.question, group.texts, group.labels) for group in read("squad_sentences", root=folder, split="dev")][
         :2
     ] == [
@@ -47,7 +47,7 @@ def test_ids_hold_article_and_line_where_the_articles_are_listed(folder):
 
 def test_squad_sentences_without_their_questions_say_what_is_missing(folder):
     (folder / "tgt-dev.txt").unlink()
-    with pytest.raises(CascadaError, match=r"src-dev.txt needs the questions beside it, in tgt-dev.txt"):
+    with pytest.raises(CascadaError, match=r"src-dev.txt needs the questions in the same folder, in tgt-dev.txt"):
         list(read("squad_sentences", root=folder, split="dev"))
 
 
@@ -84,9 +84,9 @@ def test_a_third_file_names_the_article_of_each_line(pairs):
     [
         ("a\nb\n", "a\n", "q, line 2: 'b' has no partner: .*s ends after line 1, 1 line shorter"),
         ("a\n", "a\nb\nc\n", "s, line 2: 'b' has no partner: .*q ends after line 1, 2 lines shorter"),
-        ("a\n\nc\n", "a\nb\nc\n", "q, line 2: expected a question a line, found an empty line"),
-        ("a\nb\n", "a\n  \n", "s, line 2: expected a sentence a line, found an empty line"),
-        ("", "a\n", "q is empty: expected a question a line"),
+        ("a\n\nc\n", "a\nb\nc\n", "q, line 2: expected one question per line, found an empty line"),
+        ("a\nb\n", "a\n  \n", "s, line 2: expected one sentence per line, found an empty line"),
+        ("", "a\n", "q is empty: expected one question per line"),
     ],
 )
 def test_files_that_do_not_fit_are_named_with_the_line(pairs, questions, sentences, problem):
@@ -94,6 +94,6 @@ def test_files_that_do_not_fit_are_named_with_the_line(pairs, questions, sentenc
         pairs(questions, sentences)
 
 
-def test_more_articles_than_questions_are_refused(pairs):
+def test_more_articles_than_questions_are_rejected(pairs):
     with pytest.raises(DataError, match="a has 2 articles for 1 questions"):
         pairs("a\n", "a\n", "A\nB\n")

@@ -1,4 +1,6 @@
-"""What a user may call a data set, and what is said when it is not one."""
+"""The names by which a user may call a data set, and the errors for those that are none."""
+
+import os
 
 import pytest
 
@@ -24,7 +26,7 @@ def test_one_data_set_is_never_half_tokenised_and_half_not(wikiqa):
     assert [path.suffix for path in splits("wikiqa", wikiqa).values()] == [".tsv", ".tsv", ".tsv"]
 
 
-def test_a_packed_file_stands_for_the_plain_one(tmp_path):
+def test_a_gzipped_file_is_found_under_the_plain_name(tmp_path):
     (tmp_path / "train.tsv.gz").touch()
     assert splits("asnq", tmp_path) == {"train": tmp_path / "train.tsv.gz"}
 
@@ -62,14 +64,14 @@ def mistake(*args, **options):
     return str(caught.value)
 
 
-def test_a_missing_root_split_or_file_is_told_at_once_with_what_there_is(wikiqa, tmp_path_factory):
+def test_a_missing_root_split_or_file_is_reported_at_once_with_what_there_is(wikiqa, tmp_path_factory):
     assert "needs the folder it is in" in mistake("wikiqa", split="dev")
     assert "needs a split (--split)" in mistake("wikiqa", root=wikiqa)
-    assert mistake("wikiqa", root=wikiqa).endswith("holds train, dev, test.")
-    assert "no split 'validation' of wikiqa; it holds train, dev, test" in mistake(
+    assert mistake("wikiqa", root=wikiqa).endswith("has train, dev, test.")
+    assert "no split 'validation' of wikiqa; it has train, dev, test" in mistake(
         "wikiqa", root=wikiqa, split="validation"
     )
-    assert "holds none of the files of selqa: selqa-ass-train.json" in mistake("selqa", root=wikiqa, split="dev")
+    assert "has none of the files of selqa: selqa-ass-train.json" in mistake("selqa", root=wikiqa, split="dev")
     assert "does not exist" in mistake("selqa", root=wikiqa / "nowhere", split="dev")
     assert "There is no file " in mistake(wikiqa / "nothing.jsonl")
     assert "There is no file " in mistake(f"squad:{wikiqa}/nothing.json")
@@ -87,4 +89,10 @@ def test_an_unknown_mode_lists_the_modes(wikiqa):
 
 
 def test_a_file_whose_ending_several_layouts_share_needs_its_layout(wikiqa):
-    assert "Say the layout of WikiQA-dev.tsv: NAME:" in mistake(wikiqa / "WikiQA-dev.tsv")
+    assert "Name the layout of WikiQA-dev.tsv: NAME:" in mistake(wikiqa / "WikiQA-dev.tsv")
+
+
+def test_a_pipe_is_rejected_because_data_may_be_read_more_than_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert "is not a regular file: data may be read more than once" in mistake(tmp_path / "pipe.jsonl")
+    assert "it cannot be a pipe" in mistake(f"asnq:{tmp_path / 'pipe.jsonl'}")

@@ -1,4 +1,4 @@
-"""Each layout, in a small file of its real shape."""
+"""Each layout is read from a small file in its real form."""
 
 import json
 
@@ -128,7 +128,7 @@ def test_selqa_answers_are_indices_of_its_candidates(file):
     assert group.texts == tuple(entry["candidates"])
 
 
-def test_squad_questions_meet_the_sentences_of_their_paragraph(file):
+def test_the_candidates_of_a_squad_question_are_the_sentences_of_its_paragraph(file):
     # From XQuAD (CC BY-SA 4.0, DeepMind), after SQuAD.
     context = (
         "A piece of paper was later found on which Luther had written his last statement. "

@@ -1,4 +1,4 @@
-"""SQuAD's layout with the places of answers, in and out."""
+"""SQuAD's layout with the positions of answers is read and written."""
 
 import json
 
@@ -41,19 +41,28 @@ def test_a_question_may_have_no_answer_as_in_squad_2(tmp_path):
     assert paragraph.questions[0].answer_texts == ()
 
 
+def test_an_answer_with_an_empty_text_marks_nothing(tmp_path):
+    answers = [{"text": "", "answer_start": 0}, {"text": "Alps", "answer_start": 35}]
+    (paragraph,) = read_paragraphs(save(tmp_path / "a.json", document(answers)))
+    assert paragraph.questions[0].answers == (MarkedAnswer("Alps", 35),)
+
+
+def test_questions_with_the_same_id_are_numbered(tmp_path):
+    paragraphs = read_paragraphs(save(tmp_path / "a.json", {"data": document()["data"] * 3}))
+    assert [question.id for paragraph in paragraphs for question in paragraph.questions] == ["q1", "q1-2", "q1-3"]
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (document([{"text": "Alps", "answer_start": 34}]), "paragraph 1: expected the answer 'Alps' at character 34"),
         (document([{"text": "Alps"}]), "expected the answer 'Alps' at character None"),
-        (document([{"text": "", "answer_start": 0}]), "expected the answer '' at character 0"),
         (document(identifier=None), "expected an id for every question"),
-        ({"data": document()["data"] * 2}, "two questions have the id 'q1'"),
         ({"data": []}, "has no questions"),
         ({"version": "1.1"}, 'expected a list of articles under "data"'),
         ([], "expected SQuAD data as a JSON object"),
     ],
 )
-def test_a_file_of_another_shape_is_refused_with_its_place(tmp_path, content, sentence):
+def test_a_file_of_another_shape_is_rejected_with_its_place(tmp_path, content, sentence):
     with pytest.raises(DataError, match=sentence):
         read_paragraphs(save(tmp_path / "a.json", content))

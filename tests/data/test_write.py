@@ -26,7 +26,7 @@ def test_a_line_separator_inside_a_text_survives(tmp_path):
     assert list(read(tmp_path / "x.jsonl")) == [group]
 
 
-def test_a_packed_file_is_written_packed(tmp_path):
+def test_a_gz_file_is_compressed(tmp_path):
     write_jsonl([Group("q", ())], tmp_path / "x.jsonl.gz")
     assert gzip.decompress((tmp_path / "x.jsonl.gz").read_bytes()) == b'{"question": "q", "candidates": []}\n'
 
@@ -38,7 +38,7 @@ def test_a_file_can_be_rewritten_from_itself(tmp_path):
     assert list(read(path)) == [Group("b", ())]
 
 
-def test_if_the_data_breaks_off_no_file_appears(tmp_path):
+def test_if_reading_the_data_fails_no_file_appears(tmp_path):
     def broken():
         yield Group("a", ())
         raise DataError("broken")
@@ -48,7 +48,7 @@ def test_if_the_data_breaks_off_no_file_appears(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_written_is_a_sentence(tmp_path):
+def test_what_cannot_be_written_is_reported_in_a_sentence(tmp_path):
     group = Group("q", ())
     with pytest.raises(DataError, match=r"x\.jsonl was not written: there are no questions to write"):
         write_jsonl([], tmp_path / "x.jsonl")

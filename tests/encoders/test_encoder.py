@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, BertConfig, BertForMaskedLM
 
 from cascada.core.errors import CascadaError
-from cascada.encoders.encoder import load_encoder, new_encoder
+from cascada.encoders.encoder import load_encoder, new_encoder, starting_encoder
 from cascada.text.pairs import PairTokenizer
 
 ARCHITECTURES = ("bert", "minilm", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
@@ -127,7 +127,32 @@ def test_an_encoder_knows_how_long_a_text_it_can_read(encoder_folders, name):
         assert encoder.run(encoder.embed(ids, torch.zeros_like(ids)), mask, 0, 1).isfinite().all()
 
 
-# What cannot be loaded is told in a sentence
+# What training starts from
+
+
+def test_training_starts_from_a_pre_trained_encoder_or_from_that_of_a_trained_ranker(cascade_folder, encoder_folder):
+    saved = load_file(cascade_folder / "model.safetensors")
+    for layers in (None, 2):
+        encoder = starting_encoder(cascade_folder, layers=layers)
+        assert encoder.depth == (layers or 4)
+        assert all(torch.equal(weight, saved[f"encoder.{name}"]) for name, weight in encoder.state_dict().items())
+        pretrained, loaded = (
+            starting_encoder(encoder_folder, layers=layers),
+            load_encoder(encoder_folder, layers=layers),
+        )
+        assert all(torch.equal(*pair) for pair in zip(pretrained.parameters(), loaded.parameters(), strict=True))
+
+
+def test_training_does_not_start_from_damaged_weights(cascade_folder, tmp_path):
+    folder = shutil.copytree(cascade_folder, tmp_path / "damaged")
+    weights = load_file(folder / "model.safetensors")
+    del weights["encoder.encoder.embeddings.word_embeddings.weight"]
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(CascadaError, match="does not hold the weights"):
+        starting_encoder(folder)
+
+
+# What cannot be loaded is reported in a sentence
 
 
 @pytest.fixture
@@ -147,7 +172,7 @@ def refused(name, sentence, **options):
     assert "\n" not in str(caught.value)
 
 
-def test_pickled_weights_are_refused(folder):
+def test_pickled_weights_are_rejected(folder):
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
@@ -184,26 +209,26 @@ def test_a_damaged_config_is_named(folder):
 
 
 @pytest.mark.parametrize("layers", [0, 5, -1])
-def test_layers_that_the_encoder_does_not_have_are_refused(encoder_folder, layers):
+def test_layers_that_the_encoder_does_not_have_are_rejected(encoder_folder, layers):
     refused(encoder_folder, f"layers is {layers}, but the encoder has 4", layers=layers)
 
 
-def test_truncated_weights_are_refused(folder):
+def test_truncated_weights_are_rejected(folder):
     content = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
     refused(folder, "No encoder could be loaded from .*spoilt")
 
 
-def test_weights_of_another_size_are_refused(folder):
+def test_weights_of_another_size_are_rejected(folder):
     change_config(folder, hidden_size=16)
     refused(folder, "No encoder could be loaded from .*spoilt.*size")
 
 
-def test_a_config_that_asks_for_more_layers_than_the_weights_have_is_refused(folder):
+def test_a_config_that_asks_for_more_layers_than_the_weights_have_is_rejected(folder):
     change_config(folder, num_hidden_layers=6)
     refused(folder, r"spoilt: .*lacks .*layer\.4\.")
 
 
-def test_weights_of_something_else_are_refused(folder):
+def test_weights_of_something_else_are_rejected(folder):
     save_file({"other": torch.zeros(2)}, folder / "model.safetensors", metadata={"format": "pt"})
     refused(folder, "spoilt: .*lacks .*embeddings")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cascada.encoders.encoder import additive, load_encoder
+from cascada.encoders.encoder import additive_mask, load_encoder
 from cascada.encoders.layers import some_rows
 
 
@@ -18,7 +18,7 @@ def test_some_rows_are_the_whole_layers_and_so_is_their_gradient(encoder_folders
         setattr(encoder.config, rate, 0.0)
     layer = encoder.layers[0].train(training)
     states = torch.randn(3, 7, encoder.hidden_size, requires_grad=True)
-    hidden = additive(torch.arange(7) < torch.tensor([[7], [4], [5]]), states.dtype)
+    hidden = additive_mask(torch.arange(7) < torch.tensor([[7], [4], [5]]), states.dtype)
     whole = layer(states, hidden)
     whole = whole[0] if isinstance(whole, tuple) else whole
     expected = whole[:, [0, 3]]

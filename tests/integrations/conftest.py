@@ -1,6 +1,6 @@
 import os
 
-os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # before haystack is imported: it tells on its users otherwise
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # before haystack is imported, which otherwise reports usage
 
 import pytest
 
@@ -9,7 +9,7 @@ from cascada import Ranker
 
 @pytest.fixture(scope="session")
 def cascade(cascade_folder):
-    """Exits after layers 2 and 4, random weights: with drops, scores do not fall along its rankings."""
+    """Exits after layers 2 and 4, random weights: with drops, scores are not in the order of its rankings."""
     return Ranker.load(cascade_folder)
 
 
@@ -25,7 +25,7 @@ def texts(words):
 
 @pytest.fixture(scope="session")
 def dropped(cascade, question, texts):
-    """The ranking with half of the candidates dropped, whose scores need to be put in order."""
+    """A ranking with half of the candidates dropped, whose own scores are not in order."""
     ranking = cascade.rank(question, texts, drop=0.5)
     scores = [item.score for item in ranking]
     assert scores != sorted(scores, reverse=True)

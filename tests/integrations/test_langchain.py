@@ -16,28 +16,28 @@ def documents(texts):
 def test_documents_come_in_order_with_their_metadata_and_a_score(cascade, question, documents, texts):
     compressor = CascadaCompressor(ranker=cascade, top_n=4)
     assert isinstance(compressor, BaseDocumentCompressor)
-    found = compressor.compress_documents(documents, question)
-    alone = cascade.rank(question, texts, top=4)
-    assert [one.id for one in found] == [str(item.index) for item in alone]
-    assert [one.page_content for one in found] == [item.text for item in alone]
-    assert [one.metadata for one in found] == [
-        {"page": item.index, "tags": [item.index], "relevance_score": item.score} for item in alone
+    ranked = compressor.compress_documents(documents, question)
+    local = cascade.rank(question, texts, top=4)
+    assert [document.id for document in ranked] == [str(item.index) for item in local]
+    assert [document.page_content for document in ranked] == [item.text for item in local]
+    assert [document.metadata for document in ranked] == [
+        {"page": item.index, "tags": [item.index], "relevance_score": item.score} for item in local
     ]
     assert all("relevance_score" not in document.metadata for document in documents)
 
 
 def test_it_can_be_awaited_and_drops(cascade, question, documents, dropped):
     compressor = CascadaCompressor(ranker=cascade, drop=0.5)
-    found = asyncio.run(compressor.acompress_documents(documents, question))
-    assert [one.metadata["page"] for one in found] == dropped
-    scores = [one.metadata["relevance_score"] for one in found]
+    ranked = asyncio.run(compressor.acompress_documents(documents, question))
+    assert [document.metadata["page"] for document in ranked] == dropped
+    scores = [document.metadata["relevance_score"] for document in ranked]
     assert scores == sorted(scores, reverse=True)
 
 
-def test_no_documents_are_no_documents(cascade):
+def test_no_documents_give_no_documents(cascade):
     assert CascadaCompressor(ranker=cascade).compress_documents([], "q") == []
 
 
-def test_what_is_not_a_ranker_is_refused():
+def test_what_is_not_a_ranker_is_rejected():
     with pytest.raises(ValueError, match="ranker"):
         CascadaCompressor(ranker="bm25")

@@ -15,18 +15,19 @@ def nodes(texts):
 
 
 def test_nodes_come_in_order_with_the_rankers_scores(cascade, question, nodes, texts):
-    found = CascadaRerank(ranker=cascade, top_n=3).postprocess_nodes(nodes, query_str=question)
-    alone = cascade.rank(question, texts, top=3)
-    assert [(one.metadata["page"], one.score) for one in found] == [(item.index, item.score) for item in alone]
-    assert [one.node is nodes[item.index].node for one, item in zip(found, alone, strict=True)] == [True] * 3
+    ranked = CascadaRerank(ranker=cascade, top_n=3).postprocess_nodes(nodes, query_str=question)
+    local = cascade.rank(question, texts, top=3)
+    assert [(node.metadata["page"], node.score) for node in ranked] == [(item.index, item.score) for item in local]
+    assert [node.node is nodes[item.index].node for node, item in zip(ranked, local, strict=True)] == [True] * 3
     assert {node.score for node in nodes} == {0.1}
 
 
 def test_it_can_be_awaited_and_drops(cascade, question, nodes, dropped):
     rerank = CascadaRerank(ranker=cascade, drop=0.5)
-    found = asyncio.run(rerank.apostprocess_nodes(nodes, QueryBundle(question)))
-    assert [one.metadata["page"] for one in found] == dropped
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    ranked = asyncio.run(rerank.apostprocess_nodes(nodes, QueryBundle(question)))
+    assert [node.metadata["page"] for node in ranked] == dropped
+    scores = [node.score for node in ranked]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_metadata_is_read_only_when_it_is_asked_for():

@@ -1,4 +1,4 @@
-"""What stands where sentence-transformers' CrossEncoder does."""
+"""The replacement for sentence-transformers' CrossEncoder."""
 
 import inspect
 
@@ -16,7 +16,7 @@ def model(cascade):
 
 @pytest.fixture(scope="module")
 def real_class():
-    """The real one, imported only by who compares with it: that takes seconds."""
+    """The real class; importing it takes seconds."""
     import sentence_transformers
 
     return sentence_transformers.CrossEncoder
@@ -25,9 +25,9 @@ def real_class():
 def test_every_argument_of_the_real_one_is_taken_with_the_same_default(real_class):
     def arguments(of, method):
         return [
-            (one.name, one.default)
-            for one in inspect.signature(getattr(of, method)).parameters.values()
-            if one.kind is not one.VAR_KEYWORD
+            (parameter.name, parameter.default)
+            for parameter in inspect.signature(getattr(of, method)).parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
         ]
 
     for method in ("predict", "rank"):
@@ -37,36 +37,36 @@ def test_every_argument_of_the_real_one_is_taken_with_the_same_default(real_clas
 def test_results_look_like_the_real_ones(model, real_class, encoder_folder, question, texts):
     real = real_class(str(encoder_folder), num_labels=1, device="cpu")
     real.tokenizer.pad_token = "[PAD]"
-    assert {type(one) for one in (model.predict([(question, texts[0])]), real.predict([(question, texts[0])]))} == {
-        np.ndarray
-    }
-    for how in ({}, {"top_k": 3, "return_documents": True}):
-        ours, theirs = model.rank(question, texts, **how), real.rank(question, texts, **how)
-        assert len(ours) == len(theirs)
-        assert [{key: type(one[key]) for key in one} for one in ours] == [
-            {key: type(one[key]) for key in one} for one in theirs
-        ]
+    pair = [(question, texts[0])]
+    assert type(model.predict(pair)) is type(real.predict(pair)) is np.ndarray
+    for options in ({}, {"top_k": 3, "return_documents": True}):
+        ours, theirs = model.rank(question, texts, **options), real.rank(question, texts, **options)
+        assert [types_of(result) for result in ours] == [types_of(result) for result in theirs]
     for pairs in ([], [(question, text) for text in texts], (question, texts[0])):
         ours, theirs = model.predict(pairs), real.predict(pairs)
         assert np.shape(ours) == np.shape(theirs)
-        tensors = [one.predict(pairs, convert_to_tensor=True) for one in (model, real)]
+        tensors = [encoder.predict(pairs, convert_to_tensor=True) for encoder in (model, real)]
         assert tensors[0].shape == tensors[1].shape
 
 
+def types_of(result):
+    return {key: type(value) for key, value in result.items()}
+
+
 def test_rank_is_the_rankers_own(model, cascade, question, texts):
-    found = model.rank(question, texts, top_k=4, return_documents=True)
-    assert found == [
+    results = model.rank(question, texts, top_k=4, return_documents=True)
+    assert results == [
         {"corpus_id": item.index, "score": item.score, "text": item.text}
         for item in cascade.rank(question, texts, top=4)
     ]
     assert model.rank(question, []) == []
 
 
-def test_pairs_of_many_questions_may_stand_in_any_order(model, cascade, words, texts):
+def test_pairs_of_many_questions_may_be_in_any_order(model, cascade, words, texts):
     questions = [words[i % 3] for i in range(len(texts))]
-    found = model.predict(list(zip(questions, texts, strict=True)))
-    for place, (question, text) in enumerate(zip(questions, texts, strict=True)):
-        assert found[place] == pytest.approx(cascade.score(question, [text])[0], abs=1e-5)
+    scores = model.predict(list(zip(questions, texts, strict=True)))
+    for row, (question, text) in enumerate(zip(questions, texts, strict=True)):
+        assert scores[row] == pytest.approx(cascade.score(question, [text])[0], abs=1e-5)
 
 
 def test_one_pair_is_one_score(model, cascade, question, texts):
@@ -77,19 +77,19 @@ def test_one_pair_is_one_score(model, cascade, question, texts):
 def test_with_drops_scores_sort_as_the_ranking_does(cascade, question, texts, dropped):
     model = CrossEncoder(cascade, drop=0.5)
     assert np.argsort(-model.predict([(question, text) for text in texts]), kind="stable").tolist() == dropped
-    assert [one["corpus_id"] for one in model.rank(question, texts)] == dropped
+    assert [result["corpus_id"] for result in model.rank(question, texts)] == dropped
 
 
-def test_a_deadline_is_handed_on(cascade, question, texts):
+def test_a_deadline_is_passed_on(cascade, question, texts):
     model = CrossEncoder(cascade, deadline_ms=0.001)
     first_exit = [item.index for item in cascade.rank(question, texts, deadline_ms=0.001)]
-    assert [one["corpus_id"] for one in model.rank(question, texts)] == first_exit
+    assert [result["corpus_id"] for result in model.rank(question, texts)] == first_exit
     assert np.argsort(-model.predict([(question, text) for text in texts]), kind="stable").tolist() == first_exit
     assert first_exit != [item.index for item in cascade.rank(question, texts)]
 
 
-def test_what_would_change_the_scores_is_refused(model, question, texts):
-    with pytest.raises(ValueError, match="activation_fn is not for this ranker"):
+def test_what_would_change_the_scores_is_rejected(model, question, texts):
+    with pytest.raises(ValueError, match="activation_fn is not supported"):
         model.rank(question, texts, activation_fn=abs)
     with pytest.raises(ValueError, match="two strings"):
         model.predict([(question, texts[0], texts[1])])

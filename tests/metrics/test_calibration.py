@@ -1,11 +1,11 @@
-"""Calibration: the error's arithmetic, and the line that takes scores to probabilities."""
+"""Calibration: the error's arithmetic, and Platt scaling of scores to probabilities."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 from cascada.core.errors import CascadaError
-from cascada.metrics.calibration import calibration_error, fit_line
+from cascada.metrics.calibration import calibration_error, fit_platt_scaling
 
 
 def sigmoid(values):
@@ -15,7 +15,7 @@ def sigmoid(values):
 def test_the_error_is_the_gap_of_each_bin_by_its_candidates():
     probabilities = np.array([0.1, 0.2, 0.9, 1.0])
     labels = np.array([False, True, True, False])
-    # with two bins: the lower says 0.15 and has a half right, the upper says 0.95 and has a half right
+    # two bins: half of each is correct, and their mean probabilities are 0.15 and 0.95
     assert calibration_error(probabilities, labels, bins=2) == pytest.approx(0.5 * 0.35 + 0.5 * 0.45)
 
 
@@ -31,15 +31,15 @@ def test_a_slow_reference_agrees():
 
 
 @pytest.mark.parametrize(("scale", "shift"), [(0.3, -1.0), (2.5, 4.0), (1.0, 0.0)])
-def test_the_line_that_made_the_labels_is_found_again(scale, shift):
+def test_the_map_that_made_the_labels_is_recovered(scale, shift):
     rng = np.random.default_rng(1)
     scores = rng.normal(-2, 3, 40_000)
-    line = fit_line(scores, rng.random(40_000) < sigmoid(scale * scores + shift))
-    assert line.scale == pytest.approx(scale, rel=0.1)
-    assert line.shift == pytest.approx(shift, abs=0.2)
+    scaling = fit_platt_scaling(scores, rng.random(40_000) < sigmoid(scale * scores + shift))
+    assert scaling.scale == pytest.approx(scale, rel=0.1)
+    assert scaling.shift == pytest.approx(shift, abs=0.2)
 
 
-def test_it_is_the_likeliest_line():
+def test_it_maximises_the_likelihood():
     rng = np.random.default_rng(2)
     scores, labels = rng.normal(0, 50, 60), rng.random(60) < 0.3
     labels[scores > 60] = True
@@ -47,21 +47,21 @@ def test_it_is_the_likeliest_line():
     found = minimize(
         lambda at: (np.logaddexp(0, at[0] * scores + at[1]) - targets * (at[0] * scores + at[1])).sum(), [0.0, 0.0]
     )
-    line = fit_line(scores, labels)
-    assert [line.scale, line.shift] == pytest.approx(list(found.x), rel=1e-3, abs=1e-4)
+    scaling = fit_platt_scaling(scores, labels)
+    assert [scaling.scale, scaling.shift] == pytest.approx(list(found.x), rel=1e-3, abs=1e-4)
 
 
-def test_scores_without_a_mistake_get_a_finite_line():
-    line = fit_line(np.array([-900.0, -800.0, 700.0, 1000.0]), np.array([False, False, True, True]))
-    assert 0 < line.scale < 1
+def test_scores_that_separate_the_labels_get_a_finite_map():
+    scaling = fit_platt_scaling(np.array([-900.0, -800.0, 700.0, 1000.0]), np.array([False, False, True, True]))
+    assert 0 < scaling.scale < 1
 
 
 @pytest.mark.parametrize("labels", [[True, True], [False, False]])
 def test_both_kinds_of_candidates_are_needed(labels):
-    with pytest.raises(CascadaError, match="right and candidates that are wrong"):
-        fit_line(np.array([1.0, 2.0]), np.array(labels))
+    with pytest.raises(CascadaError, match="Calibration needs correct and incorrect candidates"):
+        fit_platt_scaling(np.array([1.0, 2.0]), np.array(labels))
 
 
-def test_scores_that_point_the_wrong_way_are_told():
-    with pytest.raises(CascadaError, match="not likelier to be right"):
-        fit_line(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, False]))
+def test_scores_in_the_reverse_order_are_rejected():
+    with pytest.raises(CascadaError, match="not more likely to be correct"):
+        fit_platt_scaling(np.array([1.0, 2.0, 3.0, 4.0]), np.array([True, True, False, False]))

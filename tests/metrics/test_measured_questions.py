@@ -1,4 +1,4 @@
-"""Which questions count, what is refused, and in what words."""
+"""Which questions count, and what is rejected with which message."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_questions_nobody_judged_are_left_out():
         ({"missing": "maybe"}, 'missing is "zero", "skip" or "error", not \'maybe\''),
     ],
 )
-def test_a_policy_can_refuse(policies, sentence):
+def test_a_policy_can_raise(policies, sentence):
     with pytest.raises(CascadaError, match=sentence):
         evaluate(RUN, QRELS, **policies)
 
@@ -84,13 +84,13 @@ def test_a_relevance_that_is_not_a_whole_number_is_named(label):
 
 
 @pytest.mark.parametrize("candidate", ["\ud800", "a\0b", 7])
-def test_ids_that_trec_eval_cannot_hold_are_refused(candidate):
+def test_ids_that_trec_eval_cannot_hold_are_rejected(candidate):
     for run, qrels in [({"q1": {candidate: 1.0}}, QRELS), (RUN, {"q1": {candidate: 1}}), (RUN, {candidate: {}})]:
         with pytest.raises(CascadaError, match=r"[Ii]ds? in "):
             evaluate(run, qrels)
 
 
-def test_a_score_that_is_no_number_is_refused():
+def test_a_score_that_is_no_number_is_rejected():
     with pytest.raises(CascadaError, match="A score of question 'q1' is not a number"):
         evaluate({"q1": {"a": "high"}}, QRELS)
 
@@ -135,7 +135,7 @@ def test_importing_brings_in_no_heavy_library():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-def test_a_core_install_is_told_what_to_install():
+def test_a_core_install_is_reported_what_to_install():
     code = (
         "import sys; sys.modules['pytrec_eval'] = None\n"
         "from cascada.metrics import evaluate\n"

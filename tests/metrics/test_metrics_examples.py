@@ -19,7 +19,7 @@ def test_the_examples_of_the_page():
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
-@pytest.mark.parametrize("module", ["evaluate", "exact", "measures", "open_qa", "seeds"])
+@pytest.mark.parametrize("module", ["answers", "evaluate", "measures", "significance"])
 def test_the_examples_in_docstrings(module):
     # By import_module: the package's attribute `evaluate` is the function.
     found = doctest.testmod(importlib.import_module(f"cascada.metrics.{module}"))

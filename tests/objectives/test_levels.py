@@ -5,7 +5,7 @@ import torch
 
 from cascada.core.errors import CascadaError
 from cascada.objectives.level_heads import LevelHeads, logits_of, score_of
-from cascada.objectives.levels import SCHEMES, checked, main_level, needed, widths
+from cascada.objectives.levels import SCHEMES, checked_levels, levels_needed, levels_seen, main_level
 
 WIDTH = 4
 
@@ -21,7 +21,7 @@ def gradients(scheme, level):
 
 def test_all_eleven_models_and_three_ablations_are_there():
     assert len(SCHEMES) == 12, "MTL is one training with three readings"
-    assert all(checked(levels) == dict(levels) for levels in SCHEMES.values())
+    assert all(checked_levels(levels) == dict(levels) for levels in SCHEMES.values())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -49,12 +49,12 @@ def test_the_level_in_the_name_is_the_one_that_ranks(scheme):
     ],
 )
 def test_a_prediction_sees_the_features_that_the_paper_lets_it_see(scheme, level, reads):
-    assert gradients(scheme, level) == reads == set(needed(SCHEMES[scheme], level))
+    assert gradients(scheme, level) == reads == set(levels_needed(SCHEMES[scheme], level))
 
 
 def test_features_grow_as_they_are_handed_on():
-    assert widths(SCHEMES["PRI(list)"]) == {"point": 1, "pair": 2, "list": 3}
-    assert widths(SCHEMES["RI(pair)"]) == {"point": 1, "list": 1, "pair": 3}
+    assert levels_seen(SCHEMES["PRI(list)"]) == {"point": 1, "pair": 2, "list": 3}
+    assert levels_seen(SCHEMES["RI(pair)"]) == {"point": 1, "list": 1, "pair": 3}
 
 
 def test_one_level_alone_is_what_it_is_among_all():
@@ -83,13 +83,13 @@ def test_point_has_two_logits_and_the_others_a_score():
     [
         ({}, "at least one level"),
         ({"word": ()}, "Level word: there are point, pair, list"),
-        ({"list": ("pair",), "pair": ()}, "Level list reads pair, which is not a level above it"),
+        ({"list": ("pair",), "pair": ()}, "Level list reads pair, which is not a level before it"),
         ({"list": ("list",)}, "Level list reads list"),
     ],
 )
 def test_levels_that_cannot_be_computed_are_a_sentence(levels, said):
     with pytest.raises(CascadaError, match=said):
-        checked(levels)
+        checked_levels(levels)
 
 
 def test_a_main_level_that_is_not_there_is_a_sentence():

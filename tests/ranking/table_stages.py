@@ -1,4 +1,4 @@
-"""Stages whose scores are known, cases for them, and the rule of the cascade written as slowly as it reads."""
+"""Stages with known scores, cases for them, and a naive implementation of the cascade's rule to compare with."""
 
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from cascada.ranking.stage import NO_DEADLINE, Pairs, Scored
 
 @dataclass(frozen=True)
 class Carried:
-    """What the stages hand on: for each pair, how many stages it has been through, and who it is."""
+    """The state that the stages pass on: for each pair, how many stages have scored it, and its name."""
 
     seen: np.ndarray
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class Carried:
 
 
 class TableStage:
-    """Looks the score of a candidate up by its text; a candidate's text is its name. It counts what it does."""
+    """Looks up the score of a candidate by its text, which is its name, and counts its work."""
 
     def __init__(self, place, scores, *, layers=1, tokens=None, exit=None):
         self.place = place
@@ -39,7 +39,7 @@ class TableStage:
 
     def score(self, pairs, state, deadline):
         state = state or Carried(np.zeros(len(pairs), int), tuple(pairs.texts))
-        assert state.names == tuple(pairs.texts), "the state that was handed on belongs to other candidates"
+        assert state.names == tuple(pairs.texts), "the state belongs to other candidates"
         assert (state.seen == self.place).all()
         for text in pairs.texts:
             self.work(text, deadline)
@@ -64,7 +64,7 @@ class Case:
     groups: list[list[tuple[float, ...]]]
     """For each question, each candidate's score at every stage."""
     plan: list[str | int]
-    """A drop ratio as it would be written, or how many stay."""
+    """Drop ratios as they would be written, or keep counts."""
     layers: list[int]
 
     @property
@@ -106,16 +106,16 @@ def cases(draw, questions=1, stages=1):
 
 
 def by_the_rule(group, plan, stages=None):
-    """One question, by the rule as it is written: the order, and the stage at which each one left."""
+    """The order of one question by a naive implementation, and the last stage that scored each candidate."""
     alive, left = list(range(len(group))), {}
     for stage in range(stages or len(group[0])):
         alive.sort(key=lambda index: (-group[index][stage], index))
         left.update(dict.fromkeys(alive, stage))
-        alive = alive[: _staying(plan[stage], len(alive)) if stage < len(plan) else None]
+        alive = alive[: _surviving(plan[stage], len(alive)) if stage < len(plan) else None]
     return sorted(left, key=lambda index: (-left[index], -group[index][left[index]], index)), left
 
 
-def _staying(rule, survivors):
+def _surviving(rule, survivors):
     return min(rule, survivors) if isinstance(rule, int) else survivors - floor(Fraction(rule) * survivors)
 
 
@@ -130,13 +130,13 @@ class Clock:
 
     @contextmanager
     def ticking(self):
-        """In the package it is this clock's time."""
+        """Use this clock in the executor."""
         with patch("cascada.ranking.stage.time", self), patch("cascada.ranking.executor.time", self):
             yield self
 
 
 class SlowStage(TableStage):
-    """Takes a thousandth of a second per operation, and looks at the deadline before each candidate."""
+    """Takes a thousandth of a second per operation, and checks the deadline before each candidate."""
 
     def __init__(self, *arguments, clock, **settings):
         super().__init__(*arguments, **settings)

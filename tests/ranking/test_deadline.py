@@ -35,7 +35,7 @@ class Noting(SlowStage):
 
 @given(cases(), st.floats(0.001, 60))
 @settings(max_examples=50)
-def test_whatever_the_deadline_everyone_is_ranked_as_the_last_finished_stage_has_it(case, seconds):
+def test_with_any_deadline_all_candidates_are_ranked_by_the_last_finished_stage(case, seconds):
     unhurried = case.stages(Noting, clock=Clock())
     case.run(unhurried)
     done = finished(unhurried, case, seconds)
@@ -93,7 +93,7 @@ def test_a_deadline_that_is_over_stops_a_stage_that_does_not_look():
     assert [stage.candidates for stage in ranking.stages] == [2, 0]
 
 
-def test_a_real_cascade_stops_in_time_and_ranks_everyone(cascade_folder, words):
+def test_a_real_cascade_stops_in_time_and_ranks_all_candidates(cascade_folder, words):
     texts = [f"{word} {words[0]}" for word in words]
     ranking = Ranker.load(cascade_folder).rank(words[3], texts, deadline_ms=0.01)
     assert sorted(item.index for item in ranking) == list(range(len(texts)))
@@ -102,6 +102,6 @@ def test_a_real_cascade_stops_in_time_and_ranks_everyone(cascade_folder, words):
 
 
 @pytest.mark.parametrize("deadline_ms", [0, -1, float("nan"), "200", True, [200]])
-def test_what_is_no_deadline_is_refused_in_a_sentence(deadline_ms):
+def test_a_wrong_deadline_is_rejected_with_one_sentence(deadline_ms):
     with pytest.raises(CascadaError, match=r"deadline_ms is .*; it must be a number above 0\."):
         Ranker.load("bm25").rank("who?", ["text"], deadline_ms=deadline_ms)

@@ -1,4 +1,4 @@
-"""A ranking drawn for the terminal: everyone's scores, where they fell, and no more lines than it takes."""
+"""A ranking explained in the terminal: scores, where candidates were dropped, and no more lines than necessary."""
 
 import io
 
@@ -31,7 +31,7 @@ def row(lines, text):
     return found.split()
 
 
-def test_a_candidate_has_its_score_at_every_exit_it_came_to_and_a_mark_where_it_fell():
+def test_a_candidate_has_its_score_at_every_exit_it_reached_and_a_mark_where_it_was_dropped():
     lines = drawn(ranked(10, drop=0.3))
     assert row(lines, "text 9") == ["1", "+0.90", "+0.90", "+0.90", "9", "text", "9"]
     assert row(lines, "text 4") == ["6", "+0.40", "+0.40✗", "4", "text", "4"]
@@ -39,7 +39,7 @@ def test_a_candidate_has_its_score_at_every_exit_it_came_to_and_a_mark_where_it_
     assert [line.split()[:6] for line in lines if "at 4" in line] == [["at", "4", "at", "6", "at", "12"]]
 
 
-def test_the_head_tells_how_many_came_to_each_exit_and_what_it_cost():
+def test_the_head_shows_how_many_candidates_reached_each_exit_and_the_cost():
     lines = drawn(ranked(10, drop=0.3))
     assert lines[0] == "who is it?"
     assert lines[1].startswith("10 candidates · relative cost 0.733 · ")
@@ -57,9 +57,9 @@ def test_the_head_tells_how_many_came_to_each_exit_and_what_it_cost():
 def test_long_tails_are_summed_up():
     lines = drawn(ranked(100, drop=0.4))
     assert [line.strip() for line in lines if "more" in line] == [
-        "… 26 more stayed to the end",
-        "… 21 more left at layer 6",
-        "… 37 more left at layer 4",
+        "… 26 more reached the last exit",
+        "… 21 more dropped at layer 6",
+        "… 37 more dropped at layer 4",
     ]
     assert row(lines, "text 39")[0] == "61", "places are those of the whole ranking"
     assert len(lines) < 30
@@ -67,28 +67,28 @@ def test_long_tails_are_summed_up():
 
 def test_one_more_is_shown_rather_than_counted():
     assert not [line for line in drawn(ranked(11)) if "more" in line]
-    assert "… 2 more stayed to the end" in drawn(ranked(12))[-1]
+    assert "… 2 more reached the last exit" in drawn(ranked(12))[-1]
 
 
-def test_everyone_is_shown_on_request():
-    lines = drawn(ranked(100, drop=0.4), everyone=True)
+def test_all_candidates_are_shown_on_request():
+    lines = drawn(ranked(100, drop=0.4), show_all=True)
     assert sum("text " in line for line in lines) == 100
     assert not [line for line in lines if "more" in line]
 
 
-def test_of_the_top_it_says_how_many_there_are_besides():
-    lines = drawn(ranked(100, drop=0.4, top=3), everyone=True)
+def test_with_top_the_number_of_further_candidates_is_shown():
+    lines = drawn(ranked(100, drop=0.4, top=3), show_all=True)
     assert [line.split()[0] for line in lines[-4:-1]] == ["1", "2", "3"]
     assert lines[-1].strip() == "… 97 more"
 
 
-def test_a_deadline_is_told():
+def test_a_stage_stopped_by_the_deadline_is_shown():
     clock = Clock()
     with clock.ticking():
         lines = drawn(ranked(20, drop=0.5, clock=clock, deadline_ms=45))
     assert "layer 6  stopped by the deadline" in lines
-    assert row(lines, "text 19") == ["1", "+1.90", "19", "text", "19"], "nobody fell"
-    assert lines[-1].strip() == "… 10 more came to layer 4"
+    assert row(lines, "text 19") == ["1", "+1.90", "19", "text", "19"], "no candidates were dropped"
+    assert lines[-1].strip() == "… 10 more reached layer 4"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
@@ -101,7 +101,7 @@ def test_no_line_is_wider_than_the_terminal(width, exits):
     assert "text 999" in "".join(lines)
 
 
-def test_what_does_not_fit_is_said():
+def test_exits_that_do_not_fit_are_counted_in_the_header():
     lines = drawn(ranked(20, exits=range(1, 13), drop=0.1))
     (header,) = [line for line in lines if "at 12" in line]
     assert header.endswith("# (the last 6 of 12 exits)")

@@ -64,7 +64,7 @@ def test_the_smallest_ratio_that_fits_is_taken(count, ratio, known):
 
 @given(st.integers(1, 40), st.floats(1, 3000))
 @settings(max_examples=40)
-def test_any_deadline_is_met_and_everyone_is_ranked(count, deadline_ms):
+def test_any_deadline_is_met_and_all_candidates_are_ranked(count, deadline_ms):
     clock = Clock()
     with clock.ticking():
         ranker, texts = ranker_of(count, clock)
@@ -75,7 +75,7 @@ def test_any_deadline_is_met_and_everyone_is_ranked(count, deadline_ms):
     assert took <= max(deadline_ms, 10 * count) + 10 + 1e-6, "the first stage, or the deadline and one batch more"
 
 
-def test_time_enough_drops_nobody():
+def test_with_enough_time_no_candidates_are_dropped():
     clock = Clock()
     with clock.ticking():
         ranker, texts = ranker_of(20, clock)
@@ -96,7 +96,7 @@ def test_a_machine_that_slows_down_is_answered_at_the_next_exit():
         assert counts(tired.rank("who?", texts, drop="fit", deadline_ms=2600)) == [40, 40, 8, 8]
 
 
-def test_a_stage_that_cannot_be_foretold_is_tried_with_few_and_known_from_then_on():
+def test_a_stage_of_unknown_speed_first_runs_on_few_candidates_and_is_known_from_then_on():
     """BM25 counts neither tokens nor operations: what comes after it is unknown until it has run once."""
 
     class Wordless(TableStage):

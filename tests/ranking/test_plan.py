@@ -58,7 +58,7 @@ def test_all_but_so_many_leave(keep, survivors):
 
 
 @pytest.mark.parametrize("keep", [[64, 32], (64, 32), np.array([64, 32])])
-def test_numbers_to_keep_may_stand_in_any_sequence(keep):
+def test_keep_counts_may_be_given_as_any_sequence(keep):
     plan = keep_plan(keep, 3)
     assert plan == (64, 32)
     assert {type(rule) for rule in plan} == {int}
@@ -77,12 +77,12 @@ NO_NUMBERS = [5, [0, 1], [-1, 2], [1.5, 2], ["a", "b"], "64", {64: 1}, [True, 2]
 
 
 @pytest.mark.parametrize("keep", NO_NUMBERS, ids=repr)
-def test_what_is_no_number_to_keep_is_refused_in_a_sentence(keep):
+def test_a_wrong_keep_count_is_rejected_with_one_sentence(keep):
     with pytest.raises(CascadaError, match=r"keep is .*; it must be a list of whole numbers from 1"):
         keep_plan(keep, 3)
 
 
-def test_the_wrong_number_of_numbers_is_refused():
+def test_the_wrong_number_of_keep_counts_is_rejected():
     with pytest.raises(CascadaError, match="keep has 3 numbers, but this ranker drops candidates at 2 exits"):
         keep_plan([3, 2, 1], 3)
 
@@ -96,11 +96,11 @@ NO_RATIOS = [1, 1.0, 2, -0.1, float("nan"), float("inf"), True, "0.3", [0.3, "x"
 
 
 @pytest.mark.parametrize("ratio", [*NO_RATIOS, Decimal("NaN"), Decimal(1)], ids=repr)
-def test_what_is_no_ratio_is_refused_in_a_sentence(ratio):
+def test_a_wrong_ratio_is_rejected_with_one_sentence(ratio):
     with pytest.raises(CascadaError, match="drop"):
         drop_plan(ratio, 3)
 
 
-def test_the_wrong_number_of_ratios_is_refused():
+def test_the_wrong_number_of_ratios_is_rejected():
     with pytest.raises(CascadaError, match="drop has 3 ratios, but this ranker drops candidates at 2 exits"):
         drop_plan([0.1, 0.2, 0.3], 3)

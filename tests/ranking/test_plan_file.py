@@ -41,7 +41,7 @@ def test_it_can_be_forgotten(tmp_path):
     assert read_plan(tmp_path, EXITS) is None
 
 
-def test_a_plan_for_other_exits_is_refused(tmp_path):
+def test_a_plan_for_other_exits_is_rejected(tmp_path):
     write_plan(tmp_path, (40, 12), EXITS, {})
     with pytest.raises(
         CascadaError, match="is for exits 4, 8, 12, but the ranker's are 4, 12: remove it with `cascada"

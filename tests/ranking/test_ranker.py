@@ -1,4 +1,4 @@
-"""What a ranker promises its users, whatever engine is behind it."""
+"""What every ranker guarantees, whatever its engine."""
 
 import itertools
 import random
@@ -57,19 +57,19 @@ def summary(ranking):
     return [(item.index, item.raw_score, item.exit, item.truncated) for item in ranking]
 
 
-def assert_same_scores(one, other):
-    """Batches of other sizes may differ in the last bits, and so may swap those that are that close."""
-    assert {item.index for item in one} == {item.index for item in other}
-    theirs = {item.index: item for item in other}
-    for item in one:
-        assert item.raw_score == pytest.approx(theirs[item.index].raw_score, abs=1e-5)
-        assert item.exit == theirs[item.index].exit
+def assert_same_scores(first, second):
+    """Scores in batches of other sizes may differ in the last bits, which can swap candidates that are that close."""
+    assert {item.index for item in first} == {item.index for item in second}
+    by_index = {item.index: item for item in second}
+    for item in first:
+        assert item.raw_score == pytest.approx(by_index[item.index].raw_score, abs=1e-5)
+        assert item.exit == by_index[item.index].exit
 
 
 # What comes out
 
 
-def test_the_best_stands_first_and_every_candidate_stands_once(ranker, question, sentences):
+def test_the_best_is_first_and_every_candidate_is_ranked_once(ranker, question, sentences):
     ranking = ranker.rank(question, sentences)
     assert sorted(item.index for item in ranking) == list(range(40))
     assert all(item.text == sentences[item.index] for item in ranking)
@@ -96,7 +96,7 @@ def test_words_in_common_with_the_question_are_found():
     assert Ranker.load("bm25").rank("Who wrote the play Hamlet?", texts)[0].index == 1
 
 
-def test_of_equal_candidates_the_one_given_first_stands_first(ranker, question, words):
+def test_equal_candidates_keep_their_order(ranker, question, words):
     ranking = ranker.rank(question, [words[3]] * 5 + [words[9]] + [words[3]] * 5)
     same = [item.index for item in ranking if item.text == words[3]]
     assert same == sorted(same)
@@ -159,10 +159,34 @@ def test_top_keeps_the_first(ranker, question, sentences):
     assert len(ranker.rank(question, sentences, top=1000)) == 40
 
 
+def test_min_score_leaves_out_candidates_with_lower_scores(ranker, question, sentences):
+    everything = ranker.rank(question, sentences)
+    middle = everything[20].score
+    ranking = ranker.rank(question, sentences, min_score=middle)
+    assert ranking.items == tuple(item for item in everything if item.score >= middle)
+    assert 0 < len(ranking) < 40 or everything[-1].score == middle
+    assert ranking.relative_cost == everything.relative_cost
+
+
+def test_min_score_applies_before_top(ranker, question, sentences):
+    everything = ranker.rank(question, sentences)
+    assert ranker.rank(question, sentences, min_score=0, top=3).items == everything.items[:3]
+    assert len(ranker.rank(question, sentences, min_score=np.float32(everything[1].score), top=5)) in range(2, 6)
+
+
+def test_a_min_score_that_no_candidate_reaches_gives_an_empty_ranking_that_prints(ranker, question, sentences):
+    ranking = ranker.rank(question, sentences, min_score=1)
+    assert len(ranking) == 0
+    assert str(ranking).splitlines() == [question, "(no candidates)"]
+    assert ranking.to_dict()["items"] == []
+    (of_many,) = ranker.rank_many([(question, sentences)], min_score=1)
+    assert of_many == ranking
+
+
 # Many groups
 
 
-def test_rank_many_answers_in_order_groups_of_any_size(ranker, words):
+def test_rank_many_ranks_groups_of_any_size_in_order(ranker, words):
     groups = [(words[i], [" ".join(words[j : j + 1 + j % 9]) for j in range(1 + i * 13 % 90)]) for i in range(30)]
     rankings = list(ranker.rank_many(groups, drop=0.3))
     assert [ranking.question for ranking in rankings] == [question for question, _ in groups]
@@ -170,7 +194,7 @@ def test_rank_many_answers_in_order_groups_of_any_size(ranker, words):
         assert_same_scores(ranking, ranker.rank(question, texts, drop=0.3))
 
 
-def test_rank_many_reads_no_further_than_it_must():
+def test_rank_many_reads_only_as_many_groups_as_it_needs():
     asked = itertools.count()
     groups = ((f"question {next(asked)}", ["yes"] * 100) for _ in range(1000))
     rankings = Ranker.load("bm25").rank_many(groups)
@@ -190,7 +214,7 @@ def test_eight_threads_get_what_one_gets(ranker, words):
         assert list(pool.map(lambda job: summary(ranker.rank(*job)), jobs * 3)) == alone * 3
 
 
-# What cannot be ranked is told in a sentence
+# Input that cannot be ranked raises an error of one sentence
 
 QUESTIONS = {
     "": "The question is empty.",
@@ -202,7 +226,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize(("asked", "sentence"), QUESTIONS.items(), ids=repr)
-def test_a_question_that_is_none(ranker, asked, sentence):
+def test_a_wrong_question_is_rejected(ranker, asked, sentence):
     for method in (ranker.rank, ranker.score):
         with pytest.raises(ValueError, match=sentence):
             method(asked, ["text"])
@@ -227,7 +251,7 @@ CANDIDATES = {
 
 
 @pytest.mark.parametrize(("candidates", "sentence"), CANDIDATES.values(), ids=CANDIDATES)
-def test_candidates_that_are_none(candidates, sentence):
+def test_wrong_candidates_are_rejected(candidates, sentence):
     ranker = Ranker.load("bm25")
     for method in (ranker.rank, ranker.score):
         with pytest.raises(ValueError, match=sentence):
@@ -235,18 +259,35 @@ def test_candidates_that_are_none(candidates, sentence):
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.5, "3"])
-def test_a_top_that_is_none(ranker, top):
+def test_a_wrong_top_is_rejected(ranker, top):
     with pytest.raises(CascadaError, match=r"top is .* whole number from 1"):
         ranker.rank("who?", ["text"], top=top)
 
 
+@pytest.mark.parametrize("score", [-0.1, 1.1, float("nan"), float("inf"), "0.5", True])
+def test_a_min_score_that_is_not_a_number_from_0_to_1_is_rejected(score):
+    ranker = Ranker.load("bm25")
+    with pytest.raises(CascadaError, match=r"min_score is .*; it must be a number from 0 to 1"):
+        ranker.rank("who?", ["text"], min_score=score)
+    with pytest.raises(CascadaError, match="min_score is"):
+        ranker.rank_many([("who?", ["text"])], min_score=score)
+
+
+def test_the_plan_is_read_only_and_replaced_in_a_copy(rankers):
+    ranker = rankers["cascade"]
+    with pytest.raises(AttributeError):
+        ranker.plan = (1,)
+    copy = ranker.with_plan((1,))
+    assert (copy.plan, copy.exits, ranker.plan) == ((1,), ranker.exits, (0,))
+
+
 @pytest.mark.parametrize("group", ["who?", ("who?",), ("who?", ["text"], 3), 5])
-def test_a_group_that_is_none(group):
+def test_a_wrong_group_is_rejected(group):
     with pytest.raises(CascadaError, match=r"A group is .*; it must be a question with its candidates"):
         list(Ranker.load("bm25").rank_many([group]))
 
 
-def test_more_ratios_than_exits(rankers):
+def test_more_ratios_than_exits_are_rejected(rankers):
     with pytest.raises(CascadaError, match="drop has 2 ratios, but this ranker drops candidates at 1 exits"):
         rankers["cascade"].rank("who?", ["text"], drop=[0.1, 0.2])
 
@@ -259,7 +300,7 @@ def test_a_ranker_is_loaded_by_its_path_as_by_its_name(cascade_folder, question,
     assert summary(by_path.rank(question, sentences)) == summary(by_name.rank(question, sentences))
 
 
-def test_names_that_are_no_ranker(tmp_path, encoder_folder):
+def test_names_of_other_things_are_rejected(tmp_path, encoder_folder):
     with pytest.raises(CascadaError, match=r"There is no folder .*nowhere"):
         Ranker.load(str(tmp_path / "nowhere"))
     with pytest.raises(CascadaError, match=r"is not a ranker: it has no cascada\.json"):

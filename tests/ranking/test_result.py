@@ -1,4 +1,4 @@
-"""How a ranking is read: as an object, as JSON, in a terminal and in a notebook."""
+"""A ranking as an object, as JSON, in a terminal and in a notebook."""
 
 import dataclasses
 import io
@@ -42,7 +42,7 @@ def test_the_dictionary_is_the_contract():
     assert found == {"items": [expected], **cost, "complete": True}
 
 
-def test_rankings_that_differ_in_time_alone_are_equal():
+def test_rankings_that_differ_only_in_time_are_equal():
     slower = dataclasses.replace(ranking(item()), stages=(StageCost(4, 2, 300, 9.0), StageCost(6, 1, 100, 9.0)))
     assert slower == ranking(item())
 
@@ -89,5 +89,6 @@ def test_html_is_escaped():
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp;" in html
 
 
-def test_an_empty_ranking_prints():
-    assert "who?" in str(ranking())
+def test_an_empty_ranking_says_so():
+    assert str(ranking()).splitlines() == ["who?", "(no candidates)"]
+    assert "(no candidates)" in ranking()._repr_html_()

@@ -1,4 +1,4 @@
-"""A small reader with random weights, and one that was taught by hand which word is the answer."""
+"""A small reader with random weights."""
 
 import pytest
 
@@ -7,7 +7,7 @@ import pytest
 def reader_folder(tmp_path_factory, encoder_folder):
     import torch
 
-    from cascada.reading.network import begin, save
+    from cascada.reading.folder import begin, save
 
     torch.manual_seed(3)
     model = begin(str(encoder_folder), layers=2, max_length=32, overlap=8, dropout=0.1)

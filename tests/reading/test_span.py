@@ -1,4 +1,4 @@
-"""The best span, against trying them all."""
+"""The search for the best span, against brute force."""
 
 import doctest
 

@@ -1,4 +1,4 @@
-"""The repository's own file of results: nothing of the papers is missing, and what commands name is there."""
+"""The repository's own papers file: no table or figure is missing, and every file that commands name exists."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from cascada.core.errors import CascadaError
+from cascada.reproduce.clone import FOLDERS
 from cascada.reproduce.papers import read_papers
 from cascada.training.recipes import read_recipe
 from cascada.training.study import StudyRecipe, members
@@ -42,10 +43,10 @@ def test_only_drawings_and_private_data_have_nothing_to_run():
     assert {name for name in without if "Table" in name} == {"tanda Table 8", "tanda Table 9", "tanda Table 10"}
 
 
-def test_pages_and_files_of_the_repository_that_results_name_are_there():
+def test_pages_and_files_of_the_repository_that_results_name_exist():
     named = {result.page for result in RESULTS.values()}
     for words in [*COMMANDS.values(), *(command.words(quick=True) for command in papers.world)]:
-        named |= {word for word in words if word.startswith(("recipes/", "benchmarks/", "examples/"))}
+        named |= {word for word in words if word.partition("/")[0] in FOLDERS}
     assert {name for name in named if not (REPOSITORY / name).is_file()} == set()
     assert len(named) > 20
 
@@ -62,7 +63,7 @@ def test_every_recipe_is_valid_with_the_changes_its_command_makes(words):
 
 
 def test_what_commands_read_is_made_by_a_command_before():
-    """Under runs/ there is nothing but what the result's own commands leave there."""
+    """Under runs/ there is nothing but what the result's own commands write there."""
     for name, result in RESULTS.items():
         for size, commands in result.commands.items():
             made: set[str] = set()
@@ -72,9 +73,9 @@ def test_what_commands_read_is_made_by_a_command_before():
                     made.add(output_of(words))
                 elif words[1] in ("export", "encode"):
                     made.add(words[-3] if words[1] == "encode" else words[-1])
-                read = {part for word in words[1:] for part in re.findall(r"runs/[^+@=]+", word)}
-                missing = {one for one in read if not any(one.startswith(folder) for folder in made)}
-                assert not {one for one in missing if not one.endswith((".png", ".npz"))}, (name, size, command.run)
+                inputs = {part for word in words[1:] for part in re.findall(r"runs/[^+@=]+", word)}
+                missing = {path for path in inputs if not any(path.startswith(folder) for folder in made)}
+                assert not {path for path in missing if not path.endswith((".png", ".npz"))}, (name, size, command.run)
 
 
 def output_of(words):
@@ -83,7 +84,7 @@ def output_of(words):
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "numbers"),
     [
         ("cascade table 3", ["Table 3"]),
         ("CT, Fig. 2", ["Figure 2"]),
@@ -93,8 +94,8 @@ def output_of(words):
         ("dc-bert", ["Table 1", "Table 2", "Table 3", "Figure 1", "Figure 2"]),
     ],
 )
-def test_names_are_matched_loosely(name, found):
-    assert [result.number for _, result in papers.named([name])] == found
+def test_names_are_matched_loosely(name, numbers):
+    assert [result.number for _, result in papers.named([name])] == numbers
 
 
 def test_all_is_everything_and_a_result_named_twice_is_run_once():
@@ -106,6 +107,6 @@ def test_all_is_everything_and_a_result_named_twice_is_run_once():
     ("name", "near"),
     [("tanda table 11", "tanda table 1"), ("cascad tabel 3", "cascade table 3"), ("xyz", "cascada reproduce --list")],
 )
-def test_an_unknown_name_is_told_with_those_it_may_have_meant(name, near):
+def test_an_unknown_name_is_rejected_with_similar_ones(name, near):
     with pytest.raises(CascadaError, match=f"There is no result called '{name}'.*{near}"):
         papers.named([name])

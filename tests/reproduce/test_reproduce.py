@@ -62,7 +62,7 @@ def test_the_list_has_every_result_and_what_it_needs(cascada):
     ]
 
 
-def test_a_failing_command_ends_its_result_is_told_and_does_not_stop_the_others(cascada, tmp_path):
+def test_a_failing_command_ends_its_result_is_reported_and_does_not_stop_the_others(cascada, tmp_path):
     papers = write(
         tmp_path,
         [
@@ -88,7 +88,7 @@ def test_a_failing_command_ends_its_result_is_told_and_does_not_stop_the_others(
     assert f"cascada {report[0]['machine']['versions']['cascada']}" in text
 
 
-def test_what_is_there_is_not_made_again_and_what_ran_is_not_run_twice(cascada, tmp_path):
+def test_a_file_that_exists_is_not_made_again_and_no_command_runs_twice(cascada, tmp_path):
     count = {"run": "python -c \"open('log', 'a').write('x')\""}
     make = {"run": "python -c \"open('made', 'a').write('x')\"", "makes": "made"}
     papers = write(tmp_path, [result("Table 1", [make, count]), result("Table 2", [make, count])])
@@ -100,7 +100,7 @@ def test_what_is_there_is_not_made_again_and_what_ran_is_not_run_twice(cascada, 
     assert [one["how"] for one in second["commands"]] == ["there already", "ran before"]
 
 
-def test_pictures_are_kept_beside_the_report_and_results_of_earlier_calls_stay_in_it(cascada, tmp_path):
+def test_pictures_are_copied_to_the_report_which_keeps_the_results_of_earlier_calls(cascada, tmp_path):
     draw = "python -c \"import pathlib; pathlib.Path('a.png').write_bytes(b'png')\""
     pictures = {"short": ["a.png"], "full": []}
     missing = {"short": ["b.png"], "full": []}
@@ -128,38 +128,50 @@ def test_pictures_are_kept_beside_the_report_and_results_of_earlier_calls_stay_i
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "sentence"),
     [
         (("mine table 7",), "There is no result called 'mine table 7'; did you mean mine table 1"),
         (("all", "--work", "nowhere"), "--work nowhere: there is no such folder."),
         (("all", "--quick", "--size", "full"), "--quick runs the short commands."),
-        (("all", "--papers", "none.yaml"), "none.yaml cannot be read: No such file or directory."),
-        (("all", "--output", "other"), "report.json is no report of ours"),
+        (
+            ("all", "--papers", "none.yaml"),
+            "none.yaml cannot be read: No such file or directory. Run this in a clone of the repository",
+        ),
+        (("all", "--output", "other"), "report.json is not a report of `cascada reproduce`"),
     ],
 )
-def test_mistakes_are_one_sentence_and_nothing_is_run(cascada, tmp_path, words, told):
+def test_mistakes_are_one_sentence_and_nothing_is_run(cascada, tmp_path, words, sentence):
     papers = write(tmp_path, [result("Table 1", ["python -c \"open('log', 'a')\""])])
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "report.json").write_text("[]")
     done = cascada("--papers", papers, *words)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert sentence in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "log").exists()
 
 
+def test_a_file_that_the_clone_does_not_have_is_a_sentence(cascada, tmp_path):
+    papers = write(tmp_path, [result("Table 1", ["python benchmarks/missing.py"])])
+    done = cascada("all", "--papers", papers)
+    assert done.returncode == 2
+    sentence = done.stderr.splitlines()[-1]
+    assert sentence.startswith(f"cascada: {tmp_path / 'benchmarks' / 'missing.py'} does not exist.")
+    assert "works in a clone of the repository" in sentence
+
+
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentence"),
     [
-        ({"commands": {"short": [SAY]}}, "commands are given for both sizes"),
-        ({"commands": {}}, "without commands, a note has to say why"),
+        ({"commands": {"short": [SAY]}}, "commands must be given for both sizes"),
+        ({"commands": {}}, "without commands, a note must say why"),
         ({"commands": {"short": ["rm -r /"], "full": []}}, "a command begins with cascada or python"),
         ({"number": "Chart 1"}, "papers.0.results.0.number"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_place(cascada, tmp_path, change, told):
+def test_a_mistake_in_the_file_is_reported_with_its_place(cascada, tmp_path, change, sentence):
     papers = write(tmp_path, [result("Table 1", [SAY]) | change])
     done = cascada("--list", "--papers", papers)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert sentence in done.stderr
     assert "mine.yaml: papers.0.results.0" in done.stderr

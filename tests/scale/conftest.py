@@ -11,9 +11,9 @@ import pytest
 
 HERE = Path(__file__).parent
 SMALL = 80_000_000
-"""Bytes of a node's object store: the least that Ray takes, nearly."""
+"""Bytes of a node's object store, near the minimum that Ray accepts."""
 PATIENCE = 600
-"""Seconds, for a machine that is busy with something else."""
+"""Seconds; enough for a machine that is busy with other work."""
 PATIENT = {
     "RAY_agent_register_timeout_ms": str(1000 * PATIENCE),
     "RAY_gcs_server_request_timeout_seconds": str(PATIENCE),
@@ -29,7 +29,7 @@ PATIENT = {
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Connected for all tests that ask for it; its processes end with the session."""
+    """A cluster that all tests share; its processes end with the session."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -38,7 +38,7 @@ def cluster():
     started = Cluster()
     try:
         with pytest.MonkeyPatch.context() as patched:
-            for folder in (HERE.parent, HERE):  # of the nodes; other tests' children are none of them
+            for folder in (HERE.parent, HERE):  # for the nodes only, not for child processes of other tests
                 patched.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
             be_patient(patched, ray._private.services)
             for extra in ({"include_dashboard": False}, {}):
@@ -54,17 +54,17 @@ def cluster():
 
 
 def ports():
-    """Free ones for a node's processes, so that none has to wait to be told another's."""
+    """Free ports for a node's processes, so that none has to wait until another reports its port."""
     names = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in names]
-        found = {name: one.getsockname()[1] for name, one in zip(names, sockets, strict=True)}
-    return {"node_ip_address": "127.0.0.1", **found}
+        numbers = {name: listening.getsockname()[1] for name, listening in zip(names, sockets, strict=True)}
+    return {"node_ip_address": "127.0.0.1", **numbers}
 
 
 def be_patient(patched, services):
-    """What Ray has no setting for: a node may take longer than half a minute to start, its agent than 15 seconds, and
-    all stay on this machine.
+    """What Ray has no setting for: a node may take more than half a minute to start and its agent more than 15 seconds,
+    and all of them listen on this machine only.
     """
     get_node, start_raylet = services.get_node, services.start_raylet
 
@@ -78,7 +78,7 @@ def be_patient(patched, services):
                     raise
                 time.sleep(0.2)
 
-    def start_told_raylet(*arguments, **named):
+    def start_raylet_with_port(*arguments, **named):
         from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port
 
         given = inspect.signature(start_raylet).bind(*arguments, **named).arguments
@@ -86,6 +86,8 @@ def be_patient(patched, services):
         persist_port(*where, given["dashboard_agent_listen_port"])
         return start_raylet(*arguments, **named)
 
-    patched.setattr(services, "get_node_ip_address", lambda address=None: "127.0.0.1")  # and not where others reach us
+    patched.setattr(
+        services, "get_node_ip_address", lambda address=None: "127.0.0.1"
+    )  # not an address that other machines can reach
     patched.setattr(services, "get_node", patient_get_node)
-    patched.setattr(services, "start_raylet", start_told_raylet)
+    patched.setattr(services, "start_raylet", start_raylet_with_port)

@@ -1,4 +1,4 @@
-"""The same result on a cluster as on one machine, also when a worker is killed, and nothing done twice."""
+"""A cluster computes what one machine does, even if a worker is killed, and does nothing twice."""
 
 import json
 import os
@@ -9,16 +9,16 @@ from functools import partial
 
 import httpx
 import pytest
-from gates import KilledEncoder, deadly, killing, letter_ranker, odd
 from hashing import HashingEncoder, texts
+from killable import KilledEncoder, fails_on_three, killing, kills_its_worker, letter_ranker
 
 from cascada.cli.main import main
 from cascada.core.errors import CascadaError, DataError
 from cascada.data import Candidate, Group, qrels, write_jsonl, write_run
-from cascada.data.natural_questions import outcomes, write_asnq
+from cascada.data.natural_questions import line_results, write_asnq
 from cascada.metrics import evaluate
 from cascada.ranking import Ranker
-from cascada.ranking.inputs import PAIRS_AT_ONCE
+from cascada.ranking.inputs import PAIRS_AT_ONCE, RankOptions
 from cascada.ranking.runs import run_of
 from cascada.store import Store, fill, open_store, shard_of
 
@@ -36,7 +36,7 @@ def gate(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path):
-    """Sentences in files, some of them in two."""
+    """Files of sentences, some of which are in two files."""
     folder = tmp_path / "corpus"
     folder.mkdir()
     for number in range(3):
@@ -47,7 +47,7 @@ def corpus(tmp_path):
 
 @pytest.fixture(scope="module")
 def groups():
-    """Some more pairs than three blocks of the least size have; one question has no candidates."""
+    """A few more pairs than three blocks of the smallest size; one question has no candidates."""
 
     def candidates(question):
         right = question % 64
@@ -76,12 +76,12 @@ def contents(store):
 def encoded(load, source, out, shards=4):
     from cascada.scale.corpus import Corpus
     from cascada.scale.encode import encode
-    from cascada.scale.shard import Filling
+    from cascada.scale.shard import EncodingJob
 
-    return encode(Filling(load, None), Corpus(), [str(source)], str(out), shards=shards)
+    return encode(EncodingJob(load), Corpus(), [str(source)], str(out), shards=shards)
 
 
-def test_shards_hold_what_one_store_would_and_a_killed_worker_changes_nothing(tmp_path, corpus, gate):
+def test_shards_hold_what_one_store_would_even_if_a_worker_is_killed(tmp_path, corpus, gate):
     with killing(gate) as killed:
         done = encoded(partial(KilledEncoder, str(gate)), corpus, tmp_path / "out")
     assert len(killed) == 1
@@ -98,12 +98,12 @@ def test_shards_hold_what_one_store_would_and_a_killed_worker_changes_nothing(tm
     assert not [name for name in os.listdir(tmp_path / "out") if not name.startswith("shard-")]
 
 
-def test_encoding_again_adds_what_is_new_and_tells_what_cannot_be_read(tmp_path, corpus):
+def test_encoding_again_adds_new_texts_and_reports_unreadable_files(tmp_path, corpus):
     first = encoded(HashingEncoder, corpus / "0.txt", tmp_path / "out")
     (corpus / "bad.txt").write_bytes(b"\xff")
     second = encoded(HashingEncoder, corpus, tmp_path / "out")
     third = encoded(HashingEncoder, corpus, tmp_path / "out")
-    assert [(one.documents, one.added) for one in (first, second, third)] == [(400, 400), (900, 500), (900, 0)]
+    assert [(result.documents, result.added) for result in (first, second, third)] == [(400, 400), (900, 500), (900, 0)]
     assert len(second.problems) == 1
     assert "bad.txt, line 1: not UTF-8 text" in second.problems[0]
     shard = tmp_path / "out" / "shard-00000-of-00004"
@@ -118,7 +118,7 @@ def test_a_store_keeps_its_number_of_shards_and_its_model(tmp_path, corpus):
         encoded(partial(HashingEncoder, 9), corpus, tmp_path / "out", shards=2)
 
 
-def test_an_address_of_files_does_as_well_as_a_path(tmp_path, corpus):
+def test_file_urls_work_like_paths(tmp_path, corpus):
     done = encoded(HashingEncoder, f"file://{corpus}", f"file://{tmp_path}/out", shards=2)
     assert (done.documents, done.added) == (900, 900)
     text = "This is word0."
@@ -126,12 +126,12 @@ def test_an_address_of_files_does_as_well_as_a_path(tmp_path, corpus):
 
 
 def ranked(load, groups, out, **options):
-    from cascada.scale.rank import Rankings, rank
+    from cascada.scale.rank import RankingJob, rank
 
-    return rank(Rankings(load, "letters", **options), groups, str(out), pairs=PAIRS_AT_ONCE)
+    return rank(RankingJob(load, "letters", **options), groups, str(out), pairs=PAIRS_AT_ONCE)
 
 
-def test_a_run_is_the_same_to_the_byte_and_a_killed_worker_changes_nothing(tmp_path, groups, gate):
+def test_a_run_is_the_same_to_the_byte_even_if_a_worker_is_killed(tmp_path, groups, gate):
     write_run(run_of(letter_ranker(), groups), tmp_path / "alone.trec")
     with killing(gate) as killed:
         done = ranked(partial(letter_ranker, str(gate)), groups, tmp_path / "out.trec", measures=("MAP", "P@1"))
@@ -143,7 +143,7 @@ def test_a_run_is_the_same_to_the_byte_and_a_killed_worker_changes_nothing(tmp_p
     assert done.evaluation.questions == 110
 
 
-def test_ranking_again_does_only_what_is_missing(tmp_path, groups):
+def test_ranking_again_ranks_only_missing_blocks(tmp_path, groups):
     out, blocks = tmp_path / "out.trec", tmp_path / "out.trec.blocks"
     ranked(letter_ranker, groups, out)
     first = out.read_bytes()
@@ -155,13 +155,15 @@ def test_ranking_again_does_only_what_is_missing(tmp_path, groups):
     again = ranked(letter_ranker, groups, out, measures=("MAP",))
     assert again.added == 0
     assert again.evaluation.mean == evaluate(run_of(letter_ranker(), groups), qrels(groups), ("MAP",)).mean
-    changed = [Group("another question?", one.candidates, one.id) if one.id == "100" else one for one in groups]
+    changed = [
+        Group("another question?", group.candidates, group.id) if group.id == "100" else group for group in groups
+    ]
     assert ranked(letter_ranker, changed, out).added == (109 - 96) * 64  # the last block
 
 
 def test_the_command_ranks_what_evaluate_ranks(tmp_path, groups, capsys, monkeypatch):
     write_jsonl(groups[:20], tmp_path / "groups.jsonl")
-    write_run(run_of(Ranker.load("bm25+bm25"), groups[:20], drop=0.5), tmp_path / "alone.trec")
+    write_run(run_of(Ranker.load("bm25+bm25"), groups[:20], RankOptions.of(drop=0.5)), tmp_path / "alone.trec")
     monkeypatch.chdir(tmp_path)
     code, out, error = cascada(
         capsys, monkeypatch, "scale", "rank", "bm25+bm25", f"file://{tmp_path}/groups.jsonl", "out.trec",
@@ -173,7 +175,7 @@ def test_the_command_ranks_what_evaluate_ranks(tmp_path, groups, capsys, monkeyp
     assert (tmp_path / "out.trec").read_bytes() == (tmp_path / "alone.trec").read_bytes()
     code, out, error = cascada(capsys, monkeypatch, "scale", "rank", "bm25", "groups.jsonl", "out.trec")
     assert (code, out) == (2, "")
-    assert error.startswith("cascada: bm25 counts words over all the data")
+    assert error.startswith("cascada: bm25 needs the IDF of all the data")
 
 
 def questions(*names):
@@ -194,7 +196,7 @@ def test_natural_questions_become_the_same_asnq_file_by_file(tmp_path):
     files[0].write_text(questions("one", "none", "two"))
     files[1].write_text("no JSON\n" + questions("one", "three"))
     files[2].write_text(questions("none"))
-    alone = write_asnq(outcomes(files), tmp_path / "alone.tsv")
+    alone = write_asnq(line_results(files), tmp_path / "alone.tsv")
     done = convert([f"file://{file}" for file in files], str(tmp_path / "out.tsv"))
     assert (tmp_path / "out.tsv").read_bytes() == (tmp_path / "alone.tsv").read_bytes()
     assert done.counted == alone.counted
@@ -212,19 +214,19 @@ def test_natural_questions_become_the_same_asnq_file_by_file(tmp_path):
         convert(list(map(str, files)), str(tmp_path / "out.tsv"))
 
 
-def test_what_a_worker_complains_of_is_told_and_work_that_kills_its_worker_is_given_up():
-    from cascada.scale.cluster import each
+def test_a_workers_error_reaches_the_caller_and_an_item_that_kills_workers_is_given_up():
+    from cascada.scale.cluster import map_unordered
 
-    assert sorted(each(odd, range(3))) == [0, 1, 2]
-    with pytest.raises(CascadaError, match=r"^Three is too odd\.$"):
-        list(each(odd, range(10)))
+    assert sorted(map_unordered(fails_on_three, range(3))) == [0, 1, 2]
+    with pytest.raises(CascadaError, match=r"^Three is not allowed\.$"):
+        list(map_unordered(fails_on_three, range(10)))
     with pytest.raises(CascadaError, match="The cluster gave up on a part of the work"):
-        list(each(deadly, [1]))
+        list(map_unordered(kills_its_worker, [1]))
 
 
 @pytest.fixture
 def study(tmp_path, encoder_folder, words):
-    from cascada.training.recipes import validated
+    from cascada.training.recipes import parse_recipe
 
     data = [
         Group(words[number], (Candidate(f"{words[0]} {words[number]}", 1), Candidate(words[number + 1], 0)))
@@ -243,19 +245,19 @@ def study(tmp_path, encoder_folder, words):
         "variants": {"slow": {}, "fast": {"training.learning_rate": 1e-3}},
         "test": {"dev": source},
     }
-    return lambda output: validated({**content, "output": output}, "recipe")
+    return lambda output: parse_recipe({**content, "output": output}, "recipe")
 
 
-def test_a_study_finds_the_same_when_its_members_train_side_by_side(tmp_path, study, monkeypatch):
+def test_a_study_has_the_same_results_if_its_members_train_in_parallel(tmp_path, study, monkeypatch):
     from cascada.scale.study import run_study_on_ray
     from cascada.training.study import run_study
 
-    monkeypatch.chdir(tmp_path)  # where the recipe's paths count from
-    apart, alone = run_study_on_ray(study("apart")), run_study(study("alone"))
-    assert apart["rows"] == alone["rows"]
-    assert [row["variant"] for row in apart["rows"]] == ["slow", "fast"]
+    monkeypatch.chdir(tmp_path)  # paths in the recipe are relative
+    parallel, alone = run_study_on_ray(study("parallel")), run_study(study("alone"))
+    assert parallel["rows"] == alone["rows"]
+    assert [row["variant"] for row in parallel["rows"]] == ["slow", "fast"]
     for name in ("slow-seed1", "fast-seed1"):
-        weights = [(tmp_path / folder / name / "model.safetensors").read_bytes() for folder in ("apart", "alone")]
+        weights = [(tmp_path / folder / name / "model.safetensors").read_bytes() for folder in ("parallel", "alone")]
         assert weights[0] == weights[1]
 
 
@@ -265,17 +267,17 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def test_replicas_serve_what_one_server_does(tmp_path):
+def test_replicas_answer_as_one_server_does(tmp_path):
     from cascada.cli.serve import app_of
     from cascada.scale.serve import Replicas, application, running
-    from cascada.serve import Settings
+    from cascada.serve import ServerSettings
 
-    build = partial(app_of, "bm25", Settings(model="bm25"))
+    build = partial(app_of, "bm25", ServerSettings(model="bm25"))
     app = application(build, Replicas(2, 2, cpus=0.5))
     port = free_port()
     sentences = ["It rained.", "Hamlet is by Shakespeare."]
     with (
-        running(app, host="127.0.0.1", port=port, everywhere=False),
+        running(app, host="127.0.0.1", port=port, every_node=False),
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http,
     ):
         asked = {"question": "who wrote hamlet?", "candidates": sentences}

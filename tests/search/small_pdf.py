@@ -1,8 +1,8 @@
-"""A PDF with a line of text after another, written by hand."""
+"""Write a small PDF without a library."""
 
 
 def small_pdf(*pages: list[str]) -> bytes:
-    """One page for each list of lines."""
+    """A PDF with one page for each list of lines."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -19,11 +19,11 @@ def small_pdf(*pages: list[str]) -> bytes:
 
 
 def _assembled(objects: list[str]) -> bytes:
-    out, places = b"%PDF-1.4\n", []
+    out, offsets = b"%PDF-1.4\n", []
     for number, body in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     size = len(objects) + 1
     trailer = f"trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()

@@ -1,4 +1,4 @@
-"""Asking needs nothing beyond the base installation."""
+"""`ask` needs nothing beyond the base installation."""
 
 import json
 

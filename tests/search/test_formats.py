@@ -1,4 +1,4 @@
-"""What is read of each kind of file, and what is said of bad ones."""
+"""What is read from each type of file, and what is said about files that cannot be read."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def test_text_is_kept_character_for_character(file, name):
     assert text(file(name, content)) == content
 
 
-def test_html_is_what_a_person_reads(file):
+def test_html_becomes_its_visible_text(file):
     page = """<!doctype html><html><head><title>No</title><style>p { color: red }</style></head><body>
     <script>let no = "</p>";</script><!-- no --><h1>Opening &amp; closing</h1>
     <p>We open at <b>nine</b>,
@@ -43,23 +43,23 @@ def test_html_is_what_a_person_reads(file):
     )
 
 
-def test_html_that_is_broken_still_has_its_text(file):
+def test_malformed_html_still_yields_its_text(file):
     assert text(file("a.htm", "<p>One<p>two <b>three</i></div>&nope; <![oops <a")).startswith("One\n\ntwo three")
 
 
-def test_lines_within_pre_stay_lines(file):
+def test_lines_within_pre_are_kept(file):
     assert text(file("a.html", "<pre>one\ntwo\n\nthree</pre><p>a\nb")) == "one\ntwo\n\nthree\n\na b"
 
 
-def test_a_pdf_has_its_pages_divided_by_form_feeds_and_broken_words_whole(file):
+def test_pages_of_a_pdf_are_divided_by_form_feeds_and_hyphenated_words_joined(file):
     path = file("a.pdf", small_pdf(["The first docu-", "ment. North-", "America."], ["Second page."]))
     assert text(path) == "The first document. North-\nAmerica.\fSecond page."
 
 
-def test_a_jsonl_file_has_a_document_a_line(file):
+def test_a_jsonl_file_has_one_document_per_line(file):
     records = [{"text": "One.", "id": "x", "more": 1}, {"text": "Two."}, {"text": " "}, {"text": "Three.", "id": 7}]
     path = file("a.jsonl", "\n".join(map(json.dumps, records)))
-    assert [(one.name, one.text) for one in read(path)] == [
+    assert [(document.name, document.text) for document in read(path)] == [
         (f"{path}#x", "One."),
         (f"{path}:2", "Two."),
         (f"{path}#7", "Three."),
@@ -77,14 +77,14 @@ BAD = {
     "a cut PDF": ("a.pdf", small_pdf(["One."])[:200], "a.pdf "),
     "a PDF without text": ("a.pdf", small_pdf([]), "a.pdf has no text to read; if it is a scan"),
     "a JSON line without text": ("a.jsonl", b'{"text": "x"}\n{"body": 1}', 'a.jsonl, line 2: expected "text"'),
-    "a JSON line that is none": ("a.jsonl", b"{", "a.jsonl, line 1: expected one JSON object a line"),
+    "a JSON line that is none": ("a.jsonl", b"{", "a.jsonl, line 1: expected one JSON object per line"),
     "empty JSONL": ("a.jsonl", b"", "a.jsonl is empty"),
     "another kind": ("a.docx", b"x", "a.docx cannot be read: Cascada reads .txt, .md, .html, .pdf and .jsonl files."),
 }
 
 
 @pytest.mark.parametrize(("name", "content", "sentence"), BAD.values(), ids=BAD)
-def test_a_bad_file_is_named_in_one_sentence(file, name, content, sentence):
+def test_an_unreadable_file_is_named_in_one_sentence(file, name, content, sentence):
     path = file(name, content)
     with pytest.raises(DataError) as caught:
         list(read(path))
@@ -93,14 +93,14 @@ def test_a_bad_file_is_named_in_one_sentence(file, name, content, sentence):
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_too_large_is_refused_unless_it_is_read_line_by_line(file, monkeypatch):
-    monkeypatch.setattr(formats, "LARGEST", 10)
+def test_a_file_that_is_too_large_is_rejected_unless_it_is_read_line_by_line(file, monkeypatch):
+    monkeypatch.setattr(formats, "MAX_BYTES", 10)
     with pytest.raises(DataError, match=r"a\.txt is too large: 20 bytes, and at most 10 are read"):
         read(file("a.txt", "x" * 20))
     assert len(list(read(file("a.jsonl", '{"text": "as long as you like"}')))) == 1
 
 
-def test_a_link_that_leads_nowhere_and_a_pipe_are_refused(tmp_path):
+def test_a_broken_link_and_a_pipe_are_rejected(tmp_path):
     (tmp_path / "a.txt").symlink_to("nowhere")
     os.mkfifo(tmp_path / "b.txt")
     with pytest.raises(DataError, match="cannot be read: No such file"):

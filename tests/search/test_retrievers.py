@@ -1,12 +1,9 @@
-"""The index on disk and the one in memory find the same, by BM25 and by TF-IDF."""
-
-from math import log
+"""The index on disk and the retriever in memory return the same passages, by BM25 and by TF-IDF."""
 
 import pytest
 
 from cascada.core.errors import CascadaError
 from cascada.search import Index, MemoryRetriever, Passage, read_passages
-from cascada.search.retrievers import TfIdf, terms
 
 TEXTS = {
     "paris.txt": "Paris is the capital of France.\n\nThe river Seine runs through the middle of Paris.",
@@ -35,7 +32,7 @@ def engine(request, folder, tmp_path):
 
 
 @pytest.mark.parametrize("scoring", ["bm25", "tfidf"])
-def test_passages_come_best_first_with_their_places(engine, scoring):
+def test_passages_are_returned_best_first_with_their_offsets(engine, scoring):
     found = engine(scoring).retrieve("Which river runs through Paris?", 80)
     best = found[0]
     assert best.text == "The river Seine runs through the middle of Paris."
@@ -47,17 +44,17 @@ def test_passages_come_best_first_with_their_places(engine, scoring):
 
 
 @pytest.mark.parametrize("scoring", ["bm25", "tfidf"])
-def test_no_more_come_than_asked_for_and_none_without_a_common_word(engine, scoring):
+def test_no_more_passages_than_asked_for_and_none_without_a_common_word(engine, scoring):
     assert len(engine(scoring).retrieve("new york", 2)) == 2
     assert engine(scoring).retrieve("xylophone", 5) == []
     assert engine(scoring).retrieve("?! …", 5) == []
 
 
-def test_a_question_is_words_and_not_a_query_language(engine):
+def test_a_question_is_not_parsed_as_a_query_language(engine):
     assert engine().retrieve('river AND "Paris" -Seine passage:[* TO *] ~2 \\', 5)[0].text.startswith("The river Seine")
 
 
-def test_the_index_and_the_memory_give_the_same_bm25_scores(folder, tmp_path):
+def test_bm25_scores_on_disk_and_in_memory_are_equal(folder, tmp_path):
     index = Index(tmp_path / "index", create=True)
     index.update([folder])
     question = "Is New York the capital of France?"
@@ -65,40 +62,23 @@ def test_the_index_and_the_memory_give_the_same_bm25_scores(folder, tmp_path):
     in_memory = MemoryRetriever(read_passages([folder])).retrieve(question, 10)
     assert [passage.text for passage in on_disk] == [passage.text for passage in in_memory]
     # Exact for passages under 40 words: from there on tantivy rounds lengths.
-    assert [one.score for one in on_disk] == pytest.approx([one.score for one in in_memory], rel=1e-5)
+    assert [passage.score for passage in on_disk] == pytest.approx([passage.score for passage in in_memory], rel=1e-5)
 
 
-def test_terms_are_words_and_pairs_of_them_without_stop_words():
-    assert list(terms("The old New York was")) == [("old",), ("new",), ("york",), ("old", "new"), ("new", "york")]
-
-
-def test_tfidf_scores_as_drqa_does():
-    having = {("new",): 5, ("york",): 3, ("new", "york"): 2}
-    tfidf = TfIdf(100, lambda term: having.get(term, 0))
-    (score,) = tfidf.scores("new york", ["New York, New York and York"])
-    rarity = {term: log((100 - number + 0.5) / (number + 0.5)) for term, number in having.items()}
-    counts = {("new",): 2, ("york",): 3, ("new", "york"): 2}
-    assert score == pytest.approx(sum(log(2) * rarity[term] ** 2 * log(1 + counts[term]) for term in counts))
-
-
-def test_a_term_that_most_passages_have_weighs_nothing():
-    assert TfIdf(10, lambda term: 6).scores("york", ["york"]) == [0]
-
-
-def test_tfidf_of_the_index_and_of_the_memory_are_equal(folder, tmp_path):
+def test_tfidf_scores_on_disk_and_in_memory_are_equal(folder, tmp_path):
     index = Index(tmp_path / "index", create=True, scoring="tfidf")
     index.update([folder])
     question = "Who is mayor of New York?"
     in_memory = MemoryRetriever(read_passages([folder]), scoring="tfidf").retrieve(question, 10)
-    assert [(one.text, one.score) for one in index.retrieve(question, 10)] == [
-        (one.text, one.score) for one in in_memory
+    assert [(passage.text, passage.score) for passage in index.retrieve(question, 10)] == [
+        (passage.text, passage.score) for passage in in_memory
     ]
 
 
-def test_another_scoring_is_refused():
+def test_an_unknown_scoring_is_rejected():
     with pytest.raises(CascadaError, match="The scoring is 'best'; it must be bm25 or tfidf"):
         MemoryRetriever([Passage("x", "d", 0, 1)], scoring="best")
 
 
-def test_nothing_is_found_in_nothing():
+def test_an_empty_retriever_finds_nothing():
     assert MemoryRetriever([]).retrieve("who?", 5) == []

@@ -1,4 +1,4 @@
-"""`ask` with a reader: the short answer in the sentence, where it stands in the document."""
+"""`ask` with a reader: the short answer in the sentence, with its offsets in the document."""
 
 import json
 
@@ -13,7 +13,7 @@ TEXT = "It rained. Hamlet was written by\nWilliam  Shakespeare. Macbeth was, too
 
 
 class NameReader:
-    """Reads the way `Reader` does, but knows one name only."""
+    """Has the method of `Reader`, but knows only one name."""
 
     def __init__(self, name="William  Shakespeare", score=0.9):
         self.name, self.score, self.asked = name, score, []
@@ -29,13 +29,13 @@ def ask(reader=None, **settings):
     return Asker(MemoryRetriever([passage]), Ranker.load("bm25"), reader=reader).ask("who wrote hamlet?", **settings)
 
 
-def test_the_short_answer_has_its_place_in_the_document():
+def test_the_short_answer_has_its_offsets_in_the_document():
     answer = ask(NameReader())[0]
     assert TEXT[answer.short.start - 100 : answer.short.end - 100] == answer.short.text == "William  Shakespeare"
     assert answer.start <= answer.short.start < answer.short.end <= answer.end
 
 
-def test_the_json_has_it_under_answer():
+def test_json_has_it_under_answer():
     found = json.loads(json.dumps(ask(NameReader()).to_dict()))
     assert set(found["answers"][0]["answer"]) == {"text", "start", "end", "score"}
     assert found["answers"][0]["answer"]["score"] == 0.9
@@ -43,13 +43,13 @@ def test_the_json_has_it_under_answer():
     assert found["seconds"]["read"] >= 0
 
 
-def test_the_sentences_that_are_shown_are_read_and_no_others():
+def test_only_the_sentences_that_are_returned_are_read():
     reader = NameReader()
     ask(reader, top=1)
     assert reader.asked == [("who wrote hamlet?", ["Hamlet was written by\nWilliam  Shakespeare."])]
 
 
-def test_what_the_reader_holds_to_be_no_answer_is_not_shown():
+def test_a_span_that_is_probably_no_answer_is_not_shown():
     assert ask(NameReader(score=0.4))[0].short is None
     assert ask()[0].short is None
     assert ask().to_dict()["answers"][0]["answer"] is None
@@ -63,7 +63,7 @@ def test_a_terminal_shows_it_bold_within_the_sentence():
     assert sentence in captured.get()
 
 
-def test_elsewhere_it_stands_between_stars():
+def test_without_colours_it_is_between_stars():
     assert "» Hamlet was written by **William Shakespeare**. «" in str(ask(NameReader(), top=1))
 
 

@@ -1,4 +1,4 @@
-"""A stage that scores a text by its length, and waits for leave when it is told to."""
+"""A stage that scores a text by its length, and that a test can block."""
 
 import threading
 
@@ -17,7 +17,7 @@ class GatedStage:
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()
-        self.seen = []  # the questions of each run, with more than the warm-up's
+        self.seen = []  # the questions of each run, the warm-up's included
 
     def score(self, pairs, state, deadline):
         self.seen.append(tuple(pairs.questions))
@@ -39,7 +39,7 @@ class GatedStage:
         return scores / (1 + scores)
 
     def close(self):
-        """Whoever comes from now on waits."""
+        """Block every run from now on, until the gate is set."""
         self.entered.clear()
         self.gate.clear()
 

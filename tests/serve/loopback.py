@@ -9,15 +9,23 @@ from contextlib import contextmanager
 import httpx
 import uvicorn
 
-from cascada.serve import Settings, create_app
+from cascada.serve import ServerSettings, create_app
 
-PATIENCE = 300
+TIMEOUT = 300
 """Seconds, for a machine that is busy with something else; nothing here takes one."""
+
+BODIES = {
+    "/v1/rank": {"question": "hamlet", "candidates": ["a", "b"]},
+    "/v1/rerank": {"query": "hamlet", "documents": ["a", "b"]},
+    "/v2/rerank": {"query": "hamlet", "documents": ["a", "b"], "model": "m"},
+    "/rerank": {"query": "hamlet", "texts": ["a", "b"]},
+}
+"""A valid request for each path that ranks: the question first, then the documents."""
 
 
 @contextmanager
 def serving(ranker, settings=None, *, asker=None):
-    app = create_app(ranker, settings or Settings(), asker=asker)
+    app = create_app(ranker, settings or ServerSettings(), asker=asker)
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -25,18 +33,18 @@ def serving(ranker, settings=None, *, asker=None):
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     try:
         wait_until(lambda: server.started)
-        with httpx.Client(base_url=url, timeout=PATIENCE) as http:
+        with httpx.Client(base_url=url, timeout=TIMEOUT) as http:
             wait_until(lambda: http.get("/ready").status_code == 200)
             yield http
     finally:
         server.should_exit = True
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
         assert not thread.is_alive()
 
 
-def wait_until(true):
-    end = time.monotonic() + PATIENCE
-    while not true():
+def wait_until(condition):
+    end = time.monotonic() + TIMEOUT
+    while not condition():
         assert time.monotonic() < end, "waited too long"
         time.sleep(0.01)
 
@@ -51,9 +59,9 @@ def as_json(content):
     return {"content": content, "headers": {"content-type": "application/json"}}
 
 
-def told(path, refused):
-    """The sentence, found where the dialect has it."""
-    body = refused.json()
+def message_of(path, response):
+    """The error's sentence, from where the path's dialect has it."""
+    body = response.json()
     if path == "/rerank":
         assert set(body) == {"error", "error_type"}
         return body["error"]
@@ -64,5 +72,5 @@ def told(path, refused):
 
 
 def without_seconds(ranking):
-    found = json.loads(json.dumps(ranking))
-    return found | {"stages": [{k: v for k, v in stage.items() if k != "seconds"} for stage in found["stages"]]}
+    ranking = json.loads(json.dumps(ranking))
+    return ranking | {"stages": [{k: v for k, v in stage.items() if k != "seconds"} for stage in ranking["stages"]]}

@@ -1,4 +1,4 @@
-"""The client: rankings of a server as if they were made here."""
+"""The client returns what a local ranker would."""
 
 import asyncio
 import socket
@@ -11,15 +11,16 @@ from gated_stage import gated
 from loopback import serving
 
 from cascada import Ranker
-from cascada.client import AsyncClient, Client, ServerError, _ranking
-from cascada.serve import Keys, Settings
+from cascada.client import AsyncClient, Client, ServerError, _answers, _ranking
+from cascada.search import Asker, MemoryRetriever, Passage
+from cascada.serve import ApiKeys, ServerSettings
 
 DOCUMENTS = [{"text": "It rained.", "id": 1}, "Shakespeare wrote Hamlet."]
 
 
 @pytest.fixture(scope="module")
 def locked():
-    with serving(Ranker.load("bm25"), Settings(keys=Keys.of("key"))) as http:
+    with serving(Ranker.load("bm25"), ServerSettings(keys=ApiKeys.of("key"))) as http:
         yield str(http.base_url)
 
 
@@ -28,41 +29,85 @@ def test_a_ranking_is_the_rankers_own(locked):
         assert client.rank("who wrote hamlet?", DOCUMENTS) == Ranker.load("bm25").rank("who wrote hamlet?", DOCUMENTS)
 
 
+@pytest.fixture(scope="module")
+def asker():
+    text = "It rained. Shakespeare wrote Hamlet. It was late."
+    return Asker(MemoryRetriever([Passage(text, "plays.txt", 0, len(text), line=1)]), Ranker.load("bm25"))
+
+
+def test_answers_are_the_askers_own(asker):
+    async def ask_async(url):
+        async with AsyncClient(url) as client:
+            return await client.ask("who wrote hamlet?", top=1)
+
+    with serving(asker.ranker, asker=asker) as http, Client(str(http.base_url)) as client:
+        answers = client.ask("who wrote hamlet?", top=2, paragraphs=5, drop=0.0, deadline_ms=60_000)
+        first = asyncio.run(ask_async(str(http.base_url)))
+    local = asker.ask("who wrote hamlet?", top=2)
+    assert without_times(answers) == without_times(local)
+    assert (answers[0].text, answers[0].place) == ("Shakespeare wrote Hamlet.", "plays.txt, line 1")
+    assert [answer.text for answer in first] == ["Shakespeare wrote Hamlet."]
+    assert str(answers) == str(local)
+
+
+def without_times(answers):
+    return {key: value for key, value in answers.to_dict().items() if key != "seconds"}
+
+
+def test_a_short_answer_is_kept():
+    passage = {"text": "It is by Shakespeare.", "start": 0, "end": 21, "score": 1.0}
+    short = {"text": "Shakespeare", "start": 9, "end": 20, "score": 0.9, "new": 1}
+    where = {"document": "plays.txt", "line": None, "page": 3}
+    answer = {
+        "text": passage["text"],
+        "start": 0,
+        "end": 21,
+        "score": 0.8,
+        "answer": short,
+        "passage": passage,
+        **where,
+    }
+    answers = _answers({"question": "who?", "answers": [answer], "new": 1})
+    assert (answers[0].short.text, answers[0].place) == ("Shakespeare", "plays.txt, page 3")
+    with pytest.raises(ServerError, match="holds no answers: KeyError 'passage'"):
+        _answers({"question": "who?", "answers": [{"text": "It is by Shakespeare."}]})
+
+
 def test_a_ranking_can_be_awaited(locked):
-    async def ask():
+    async def rank_five():
         async with AsyncClient(locked, key="key") as client:
             return await asyncio.gather(*(client.rank("hamlet", DOCUMENTS, top=1) for _ in range(5)))
 
-    assert asyncio.run(ask()) == [Ranker.load("bm25").rank("hamlet", DOCUMENTS, top=1)] * 5
+    assert asyncio.run(rank_five()) == [Ranker.load("bm25").rank("hamlet", DOCUMENTS, top=1)] * 5
 
 
-def test_drops_and_deadlines_are_handed_on():
+def test_drops_and_deadlines_are_passed_on():
     with serving(gated(2)[0]) as http, Client(str(http.base_url)) as client:
         assert client.rank("q", ["a", "bb", "ccc"], keep=[1]).stages[1].candidates == 1
         assert client.rank("q", ["a", "bb"], deadline_ms=0.001).complete is False
 
 
-def test_a_ratio_may_be_exact():
+def test_a_drop_ratio_may_be_a_decimal():
     with serving(gated(2)[0]) as http, Client(str(http.base_url)) as client:
         assert client.rank("q", ["a", "bb", "ccc", "dddd"], drop=Decimal("0.5")).stages[1].candidates == 2
 
 
-def test_an_address_that_is_none_is_told_in_a_sentence():
-    with pytest.raises(ServerError, match=r"\[::1 is no address"):
+def test_an_invalid_address_is_an_error():
+    with pytest.raises(ServerError, match=r"\[::1 is not the address"):
         Client("http://[::1")
 
 
-def test_what_a_newer_server_says_beside_is_left_out():
+def test_additional_keys_of_a_newer_server_are_ignored():
     item = {"index": 0, "text": "a", "score": 0.5, "raw_score": 0.0, "exit": 0, "scores": [0.0], "truncated": False}
     stage = {"exit": 0, "candidates": 1, "flops": 0, "seconds": 0.1}
-    found = {"items": [item | {"new": 1}], "stages": [stage | {"new": 1}]}
-    found |= {"relative_cost": 1.0, "full_flops": 0, "complete": True}
-    assert _ranking("q", ["a"], found)[0].document == "a"
-    with pytest.raises(ServerError, match="no ranking: KeyError 'stages'"):
-        _ranking("q", ["a"], {name: value for name, value in found.items() if name != "stages"})
+    content = {"items": [item | {"new": 1}], "stages": [stage | {"new": 1}]}
+    content |= {"relative_cost": 1.0, "full_flops": 0, "complete": True}
+    assert _ranking("q", ["a"], content)[0].document == "a"
+    with pytest.raises(ServerError, match="not a ranking: KeyError 'stages'"):
+        _ranking("q", ["a"], {name: value for name, value in content.items() if name != "stages"})
 
 
-def test_a_refusal_is_the_servers_sentence(locked):
+def test_an_error_response_raises_the_servers_sentence(locked):
     with Client(locked, key="wrong") as client, pytest.raises(ServerError, match="key is missing or wrong") as caught:
         client.rank("q", ["a"])
     assert caught.value.status == 401
@@ -70,7 +115,7 @@ def test_a_refusal_is_the_servers_sentence(locked):
 
 def test_a_busy_server_says_how_long_to_wait():
     ranker, (stage,) = gated()
-    with serving(ranker, Settings(queue=1)) as http:
+    with serving(ranker, ServerSettings(queue=1)) as http:
         stage.close()
 
         async def two():
@@ -83,13 +128,13 @@ def test_a_busy_server_says_how_long_to_wait():
                 stage.gate.set()
                 return await first, caught.value
 
-        first, refused = asyncio.run(two())
+        first, rejected = asyncio.run(two())
     assert first.complete
-    assert (refused.status, refused.retry_after >= 1) == (429, True)
+    assert (rejected.status, rejected.retry_after >= 1) == (429, True)
 
 
 @pytest.mark.parametrize("content", [b"<p>Welcome</p>", b"[]", b'{"results": []}'])
-def test_a_server_that_is_another_is_told_in_a_sentence(content):
+def test_a_server_that_is_not_cascada_is_an_error(content):
     class Other(BaseHTTPRequestHandler):
         def do_POST(self):
             self.rfile.read(int(self.headers["content-length"]))
@@ -107,9 +152,9 @@ def test_a_server_that_is_another_is_told_in_a_sentence(content):
             client.rank("q", ["a"])
 
 
-def test_a_server_that_is_not_there_is_told_in_a_sentence():
+def test_a_server_that_does_not_listen_is_an_error():
     with socket.socket() as silent:
-        silent.bind(("127.0.0.1", 0))  # ours, but nobody listens
+        silent.bind(("127.0.0.1", 0))  # reserved, but nothing listens
         with (
             Client(f"http://127.0.0.1:{silent.getsockname()[1]}") as client,
             pytest.raises(ServerError, match="could not be reached"),

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from loopback import PATIENCE, serving, without_seconds
+from loopback import TIMEOUT, serving, without_seconds
 
 from cascada import Ranker
 from cascada.client import AsyncClient
@@ -23,25 +23,27 @@ def exported(folder):
     return Ranker.load(folder)
 
 
-def test_the_answer_is_the_rankers_own(exported, words):
+def test_the_response_is_the_rankers_own(exported, words):
     texts = [" ".join(words[i : i + 1 + i % 9]) for i in range(40)]
     with serving(exported) as http:
-        found = http.post("/v1/rank", json={"question": words[5], "candidates": texts, "drop": 0.3}).json()
+        response = http.post("/v1/rank", json={"question": words[5], "candidates": texts, "drop": 0.3}).json()
         assert http.get("/ready").json()["exits"] == [2, 4]
 
         async def at_once():
-            async with AsyncClient(str(http.base_url), timeout=PATIENCE) as client:
+            async with AsyncClient(str(http.base_url), timeout=TIMEOUT) as client:
                 return await asyncio.gather(*(client.rank(words[i], texts, drop=0) for i in range(12)))
 
         together = asyncio.run(at_once())
-    assert without_seconds(found) == without_seconds(exported.rank(words[5], texts, drop=0.3).to_dict())
+    assert without_seconds(response) == without_seconds(exported.rank(words[5], texts, drop=0.3).to_dict())
     for i, ranking in enumerate(together):
-        alone = {item.index: item.score for item in exported.rank(words[i], texts, drop=0)}
-        assert {item.index: item.score for item in ranking} == pytest.approx(alone, abs=0.02)  # 8 bits, by batch
+        local = {item.index: item.score for item in exported.rank(words[i], texts, drop=0)}
+        assert {item.index: item.score for item in ranking} == pytest.approx(
+            local, abs=0.02
+        )  # int8 scales depend on the batch
 
 
-def test_a_file_that_was_changed_is_not_served(folder):
-    about = json.loads((folder / "cascada.json").read_text())
-    (folder / "cascada.json").write_text(json.dumps(about | {"max_length": 63}))
-    with pytest.raises(ValueError, match="SHA-256 is another"):
+def test_a_model_that_was_changed_is_not_served(folder):
+    manifest = json.loads((folder / "cascada.json").read_text())
+    (folder / "cascada.json").write_text(json.dumps(manifest | {"max_length": 63}))
+    with pytest.raises(ValueError, match="SHA-256 differs"):
         Ranker.load(folder)

@@ -1,16 +1,16 @@
-"""The page at `/`, in a real browser: typing, sliding, and reading what is shown."""
+"""The web page at `/`, in a real browser."""
 
 import shutil
 import time
 
 import pytest
 from gated_stage import gated
-from loopback import PATIENCE, serving, wait_until
+from loopback import TIMEOUT, serving, wait_until
 from playwright.sync_api import expect, sync_playwright
 
 from cascada import Ranker
 from cascada.search import Asker, Index, retriever_of
-from cascada.serve import Keys, Settings
+from cascada.serve import ApiKeys, ServerSettings
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ARGUMENTS = [
@@ -18,14 +18,14 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: apt-get install chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 
 
 @pytest.fixture(scope="module")
 def browser():
-    expect.set_options(timeout=PATIENCE * 1000)
+    expect.set_options(timeout=TIMEOUT * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE * 1000)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=TIMEOUT * 1000)
         yield browser
         browser.close()
 
@@ -36,16 +36,16 @@ def elsewhere(url):
 
 @pytest.fixture
 def page(browser):
-    """A page of a fresh profile; anything wrong in its script, or fetched from elsewhere, fails the test."""
+    """A page with a fresh profile; an error in its script, or a request to another host, fails the test."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
-    page.set_default_timeout(PATIENCE * 1000)
-    wrong = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: elsewhere(request.url) and wrong.append(request.url))
+    page.set_default_timeout(TIMEOUT * 1000)
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("request", lambda request: elsewhere(request.url) and problems.append(request.url))
     yield page
     context.close()
-    assert wrong == []
+    assert problems == []
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def served(cascade_folder, tmp_path_factory, words):
     Index(folder / "index", create=True).update([folder / "notes.txt"])
     ranker = Ranker.load(cascade_folder)
     asker = Asker(retriever_of([], index=folder / "index"), ranker)
-    with serving(ranker, Settings(model="ct"), asker=asker) as http:
+    with serving(ranker, ServerSettings(model="ct"), asker=asker) as http:
         yield http, ranker
 
 
@@ -86,20 +86,20 @@ def test_what_is_typed_is_ranked_and_drawn(page, served, words, texts):
     assert shown(page) == [item.text for item in ranking]
     assert page.locator(".bar .score").all_inner_texts() == [f"{item.score:.3f}" for item in ranking]
     assert page.locator("#facts b").all_inner_texts()[:2] == ["20", "0 %"]
-    assert page.locator(".cell.fell").count() == 0
+    assert page.locator(".cell.dropped").count() == 0
 
 
 def test_the_slider_drops_candidates_where_it_says(page, served, words, texts):
     http, ranker = served
     page.goto(str(http.base_url))
     fill(page, words[5], texts)
-    page.keyboard.press("Control+Enter")  # the cursor stands in the candidates
+    page.keyboard.press("Control+Enter")  # the cursor is in the candidates
     expect(page.locator(".bar")).to_have_count(20)
     page.focus("#drop")
-    for _ in range(11):  # from the model's own plan by steps of 5 %
+    for _ in range(11):  # from the model's own plan in steps of 5 %
         page.keyboard.press("ArrowRight")
     expect(page.locator("#dropped")).to_have_text("50 %")
-    expect(page.locator(".cell.fell")).to_have_count(10)
+    expect(page.locator(".cell.dropped")).to_have_count(10)
     ranking = ranker.rank(words[5], texts, drop=0.5)
     assert shown(page) == [item.text for item in ranking]
     assert page.locator("#facts b").all_inner_texts()[1] == f"{round(100 * (1 - ranking.relative_cost))} %"
@@ -107,10 +107,10 @@ def test_the_slider_drops_candidates_where_it_says(page, served, words, texts):
     assert lanes[0].startswith("2\n20 in\n−10")
     assert lanes[1].startswith("4\n10 in")
     label = page.locator(".bar.out").first.get_attribute("aria-label")
-    assert label.endswith("fell at layer 2")
+    assert label.endswith("dropped at layer 2")
 
 
-def test_a_deadline_is_told_when_it_stopped_the_cascade(page):
+def test_a_message_says_that_the_deadline_stopped_the_cascade(page):
     ranker, (first, _) = gated(2)
     with serving(ranker) as http:
         page.goto(str(http.base_url))
@@ -125,7 +125,7 @@ def test_a_deadline_is_told_when_it_stopped_the_cascade(page):
         assert shown(page) == ["bbb", "cc", "a"]
 
 
-def test_the_documents_are_asked_and_the_answer_is_marked(page, served, words):
+def test_the_documents_can_be_asked_and_answers_are_highlighted(page, served, words):
     http, _ = served
     page.goto(str(http.base_url))
     page.check("input[value=ask]")
@@ -133,14 +133,14 @@ def test_the_documents_are_asked_and_the_answer_is_marked(page, served, words):
     page.fill("#question", words[3])
     page.keyboard.press("Enter")
     expect(page.locator("#answers mark").first).to_be_visible()
-    found = http.post("/v1/ask", json={"question": words[3], "top": 5}).json()["answers"]
-    assert page.locator("#answers mark").all_inner_texts() == [one["text"] for one in found]
-    assert page.locator("#answers li p:first-child").first.inner_text() == found[0]["passage"]["text"]
+    answers = http.post("/v1/ask", json={"question": words[3], "top": 5}).json()["answers"]
+    assert page.locator("#answers mark").all_inner_texts() == [answer["text"] for answer in answers]
+    assert page.locator("#answers li p:first-child").first.inner_text() == answers[0]["passage"]["text"]
     expect(page.locator("#answers .where").first).to_contain_text("notes.txt")
 
 
-def test_a_key_is_asked_for_where_one_is_needed(page):
-    with serving(Ranker.load("bm25"), Settings(keys=Keys.of("sesame"))) as http:
+def test_the_page_asks_for_a_key_where_one_is_required(page):
+    with serving(Ranker.load("bm25"), ServerSettings(keys=ApiKeys.of("sesame"))) as http:
         page.goto(str(http.base_url))
         page.click("#example")
         expect(page.locator("#message")).to_contain_text("The key is missing or wrong")
@@ -150,7 +150,7 @@ def test_a_key_is_asked_for_where_one_is_needed(page):
         expect(page.locator("#message")).to_be_hidden()
 
 
-def test_texts_are_never_read_as_html(page, bm25):
+def test_texts_are_never_inserted_as_html(page, bm25):
     page.goto(str(bm25.base_url))
     evil = "<img src=x onerror=document.title='evil'><b>hamlet</b>"
     fill(page, "hamlet", [evil, "rain"])
@@ -159,14 +159,14 @@ def test_texts_are_never_read_as_html(page, bm25):
     assert page.title() == "Cascada"
 
 
-def test_mistakes_are_told_in_words(page, bm25):
+def test_mistakes_are_shown_as_sentences(page, bm25):
     page.goto(str(bm25.base_url))
     page.fill("#question", "who?")
     page.click("#go")
-    expect(page.locator("#message")).to_have_text("Put in candidates, one a line.")
+    expect(page.locator("#message")).to_have_text("Enter candidates, one per line.")
     fill(page, "q" * 3000, ["a"])
     page.click("#go")
-    expect(page.locator("#message")).to_have_text("The question has 3,000 characters; the most that are read is 2,000.")
+    expect(page.locator("#message")).to_have_text("The question has 3,000 characters; the limit is 2,000.")
 
 
 def test_it_fits_a_phone(page, served, words, texts):

@@ -1,4 +1,4 @@
-"""Many at once: each gets its own answer, or is told to come again; nobody hangs."""
+"""Many requests at once: each gets its own response, or is told to retry; none hangs."""
 
 import asyncio
 import json
@@ -10,14 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from gated_stage import gated
-from loopback import PATIENCE, metric, serving, wait_until
+from loopback import TIMEOUT, metric, serving, wait_until
 
 from cascada import Ranker
 from cascada.client import AsyncClient
-from cascada.serve import Settings
+from cascada.serve import ServerSettings
 from cascada.serve.metrics import Metrics
 
-INSIDE = "cascada_inside_requests"
+IN_FLIGHT = "cascada_inside_requests"
 
 
 @pytest.fixture
@@ -26,13 +26,13 @@ def pool():
         yield pool
 
 
-def post(http, question, *, candidates=("a", "bb"), **how):
-    return http.post("/v1/rank", json={"question": question, "candidates": list(candidates), **how})
+def post(http, question, *, candidates=("a", "bb"), **options):
+    return http.post("/v1/rank", json={"question": question, "candidates": list(candidates), **options})
 
 
 def connected(http):
-    """A line to the server on which a request can be written by hand."""
-    return socket.create_connection(("127.0.0.1", http.base_url.port), timeout=PATIENCE)
+    """A connection to the server on which a request can be written by hand."""
+    return socket.create_connection(("127.0.0.1", http.base_url.port), timeout=TIMEOUT)
 
 
 def send(line, body, length):
@@ -41,7 +41,7 @@ def send(line, body, length):
 
 
 def hang_up(http, when):
-    """Ask, and leave without the answer once `when` is true."""
+    """Send a request, and disconnect without the response once `when` is true."""
     body = json.dumps({"question": "gone", "candidates": ["a"]}).encode()
     with connected(http) as line:
         send(line, body, len(body))
@@ -57,7 +57,7 @@ def mixed(words, count):
         yield " ".join(choice.choices(words, k=3)), texts, choice.choice(plans)
 
 
-class Held:
+class BlockedStage:
     """A stage of a real ranker that waits while the gate is closed."""
 
     def __init__(self, stage):
@@ -67,63 +67,63 @@ class Held:
     def __getattr__(self, name):
         return getattr(self.stage, name)
 
-    def score(self, *given):
+    def score(self, *arguments):
         assert self.gate.wait(600)
-        return self.stage.score(*given)
+        return self.stage.score(*arguments)
 
 
-def test_each_gets_its_own_answer_whoever_it_was_computed_with(cascade, words):
+def test_each_request_gets_its_own_response_whatever_batch_it_was_in(cascade, words):
     requests = list(mixed(words, 60))
-    first = Held(cascade.stages[0])
+    first = BlockedStage(cascade.stages[0])
 
     async def all_at_once(http):
-        async with AsyncClient(str(http.base_url), timeout=PATIENCE) as client:
-            running = [asyncio.create_task(client.rank(*asked, **how)) for *asked, how in requests]
+        async with AsyncClient(str(http.base_url), timeout=TIMEOUT) as client:
+            running = [asyncio.create_task(client.rank(*group, **options)) for *group, options in requests]
             try:
-                await asyncio.to_thread(wait_until, lambda: metric(http, INSIDE) == len(requests))
+                await asyncio.to_thread(wait_until, lambda: metric(http, IN_FLIGHT) == len(requests))
             finally:
                 first.gate.set()
             return await asyncio.gather(*running)
 
     with serving(Ranker([first, *cascade.stages[1:]])) as http:
         first.gate.clear()
-        answers = asyncio.run(all_at_once(http))
-        assert metric(http, "cascada_batch_requests_count") < len(requests), "some were computed together"
-    for (question, texts, how), found in zip(requests, answers, strict=True):
-        alone = cascade.rank(question, texts, **how)
-        assert [item.index for item in found] == [item.index for item in alone]
-        assert [item.document for item in found] == [item.document for item in alone]
-        for ours, own in zip(found, alone, strict=True):
-            assert ours.scores == pytest.approx(own.scores, abs=1e-5)
-            assert (ours.exit, ours.truncated) == (own.exit, own.truncated)
-        assert (found.relative_cost, found.complete) == (alone.relative_cost, True)
+        rankings = asyncio.run(all_at_once(http))
+        assert metric(http, "cascada_batch_requests_count") < len(requests), "some shared a batch"
+    for (question, texts, options), ranking in zip(requests, rankings, strict=True):
+        local = cascade.rank(question, texts, **options)
+        assert [item.index for item in ranking] == [item.index for item in local]
+        assert [item.document for item in ranking] == [item.document for item in local]
+        for item, expected in zip(ranking, local, strict=True):
+            assert item.scores == pytest.approx(expected.scores, abs=1e-5)
+            assert (item.exit, item.truncated) == (expected.exit, expected.truncated)
+        assert (ranking.relative_cost, ranking.complete) == (local.relative_cost, True)
 
 
-def test_what_waits_with_the_same_plan_is_computed_together(pool):
+def test_waiting_requests_with_the_same_plan_share_a_batch(pool):
     ranker, (first, _) = gated(2)
     with serving(ranker) as http:
         first.close()
         running = [pool.submit(post, http, "the first")]
-        assert first.entered.wait(PATIENCE)
+        assert first.entered.wait(TIMEOUT)
         for number in range(6):
             running.append(pool.submit(post, http, f"{number}", drop=(0, 0.5)[number % 2]))
             wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
         first.gate.set()
-        assert [one.result().status_code for one in running] == [200] * 7
+        assert [future.result().status_code for future in running] == [200] * 7
     assert first.seen[-3:] == [("the first",), ("0", "2", "4"), ("1", "3", "5")]
 
 
-def test_a_batch_stays_within_its_tokens(pool):
+def test_a_batch_stays_within_its_token_budget(pool):
     ranker, (stage,) = gated()
-    with serving(ranker, Settings(batch_tokens=30)) as http:
+    with serving(ranker, ServerSettings(batch_tokens=30)) as http:
         stage.close()
         running = [pool.submit(post, http, "the first")]
-        assert stage.entered.wait(PATIENCE)
+        assert stage.entered.wait(TIMEOUT)
         for number in range(4):
             running.append(pool.submit(post, http, f"{number}", candidates=["x" * 40]))  # 11 tokens
             wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
         stage.gate.set()
-        assert {one.result().status_code for one in running} == {200}
+        assert {future.result().status_code for future in running} == {200}
     assert stage.seen[-3:] == [("the first",), ("0", "1"), ("2", "3")]
 
 
@@ -135,20 +135,20 @@ def test_a_batch_stays_within_its_tokens(pool):
         ("/rerank", lambda body: {"Overloaded": body["error"]}[body["error_type"]]),
     ],
 )
-def test_who_finds_the_queue_full_is_told_at_once_when_to_come_again(pool, path, message):
+def test_a_request_that_finds_the_queue_full_gets_429_at_once(pool, path, message):
     ranker, (stage,) = gated()
-    with serving(ranker, Settings(queue=3)) as http:
+    with serving(ranker, ServerSettings(queue=3)) as http:
         stage.close()
         accepted = [pool.submit(post, http, f"{number}") for number in range(3)]
-        wait_until(lambda: metric(http, INSIDE) == 3)
+        wait_until(lambda: metric(http, IN_FLIGHT) == 3)
         started = time.monotonic()
-        refused = http.post(path, json={"query": "q", "texts": ["a"], "documents": ["a"]})
-        assert time.monotonic() - started < PATIENCE / 2
-        assert refused.status_code == 429
-        assert 1 <= int(refused.headers["retry-after"]) <= 30
-        assert message(refused.json()) == "The server is busy; try again later."
+        rejected = http.post(path, json={"query": "q", "texts": ["a"], "documents": ["a"]})
+        assert time.monotonic() - started < TIMEOUT / 2
+        assert rejected.status_code == 429
+        assert 1 <= int(rejected.headers["retry-after"]) <= 30
+        assert message(rejected.json()) == "The server is busy; try again later."
         stage.gate.set()
-        assert [one.result().status_code for one in accepted] == [200] * 3
+        assert [future.result().status_code for future in accepted] == [200] * 3
         assert post(http, "again").status_code == 200
 
 
@@ -157,53 +157,53 @@ def test_a_deadline_counts_the_wait_in_the_queue(pool):
     with serving(ranker) as http:
         first.close()
         before = pool.submit(post, http, "before")
-        assert first.entered.wait(PATIENCE)
+        assert first.entered.wait(TIMEOUT)
         late = pool.submit(post, http, "late", deadline_ms=50)
         wait_until(lambda: metric(http, "cascada_queue_requests") == 1)
         time.sleep(0.1)
         first.gate.set()
         assert before.result().json()["complete"] is True
-        found = late.result().json()
-        assert found["complete"] is False
-        assert [item["index"] for item in found["items"]] == [1, 0]
+        ranking = late.result().json()
+        assert ranking["complete"] is False
+        assert [item["index"] for item in ranking["items"]] == [1, 0]
         assert ("late",) in first.seen
         assert ("late",) not in second.seen
         assert metric(http, "cascada_incomplete_total") == 1
 
 
-def test_who_is_late_anyway_is_computed_together(pool):
+def test_requests_that_are_already_late_share_a_batch(pool):
     """Alone, each would make the others later still."""
     ranker, (first, second) = gated(2)
     with serving(ranker) as http:
         first.close()
         running = [pool.submit(post, http, "before")]
-        assert first.entered.wait(PATIENCE)
+        assert first.entered.wait(TIMEOUT)
         for number, wait in enumerate((1, 20, 5)):
             running.append(pool.submit(post, http, f"{number}", deadline_ms=wait))
             wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
         time.sleep(0.05)
         first.gate.set()
-        assert [one.result().json()["complete"] for one in running] == [True, False, False, False]
+        assert [future.result().json()["complete"] for future in running] == [True, False, False, False]
     assert first.seen[-2:] == [("before",), ("0", "1", "2")]
     assert second.seen[-1] == ("before",)
 
 
-def test_the_server_can_have_a_deadline_for_everyone():
+def test_the_server_can_have_a_deadline_for_every_request():
     ranker, _ = gated(2)
-    with serving(ranker, Settings(deadline_ms=0.0001)) as http:
+    with serving(ranker, ServerSettings(deadline_ms=0.0001)) as http:
         body = http.post("/v2/rerank", json={"model": "m", "query": "q", "documents": ["a"]}).json()
     assert body["complete"] is False
     assert body["meta"]["warnings"] == [
-        "The deadline stopped the ranking: this is the best complete order that was known."
+        "The deadline stopped the ranking: this is the best complete order known so far."
     ]
 
 
-def test_who_went_away_is_not_computed_for(pool):
+def test_a_request_whose_client_disconnected_is_not_computed(pool):
     ranker, (stage,) = gated()
     with serving(ranker) as http:
         stage.close()
         before = pool.submit(post, http, "before")
-        assert stage.entered.wait(PATIENCE)
+        assert stage.entered.wait(TIMEOUT)
         hang_up(http, when=lambda: metric(http, "cascada_queue_requests") == 1)
         wait_until(lambda: metric(http, "cascada_gone_total") == 1)
         stage.gate.set()
@@ -213,7 +213,7 @@ def test_who_went_away_is_not_computed_for(pool):
     assert stage.seen[-2:] == [("before",), ("after",)]
 
 
-def test_who_goes_away_on_the_way_stops_the_ranking():
+def test_a_client_that_disconnects_stops_its_ranking():
     ranker, (first, second) = gated(2)
     with serving(ranker) as http:
         first.close()
@@ -225,42 +225,42 @@ def test_who_goes_away_on_the_way_stops_the_ranking():
     assert ("gone",) not in second.seen
 
 
-def test_a_fault_in_one_request_does_not_touch_those_beside_it(pool):
+def test_an_error_in_one_request_does_not_affect_others_in_its_batch(pool):
     ranker, (stage,) = gated()
     with serving(ranker) as http:
         stage.close()
         running = [pool.submit(post, http, "the first")]
-        assert stage.entered.wait(PATIENCE)
+        assert stage.entered.wait(TIMEOUT)
         for question in ("fine", "fault", "good"):
             running.append(pool.submit(post, http, question))
             wait_until(lambda: metric(http, "cascada_queue_requests") == len(running) - 1)
         stage.gate.set()
-        assert [one.result().status_code for one in running] == [200, 200, 500, 200]
+        assert [future.result().status_code for future in running] == [200, 200, 500, 200]
         assert running[2].result().json()["error"]["type"] == "failed"
         assert running[2].result().headers["x-request-id"]
 
 
-def test_what_goes_wrong_in_the_ranker_is_no_mistake_of_the_users():
+def test_an_error_in_the_ranker_is_not_the_clients_mistake():
     with serving(gated()[0]) as http:
-        refused = post(http, "damaged")
+        rejected = post(http, "damaged")
         assert post(http, "after").status_code == 200
-    assert (refused.status_code, refused.json()["error"]["type"]) == (500, "failed")
-    assert "secret" not in refused.text
+    assert (rejected.status_code, rejected.json()["error"]["type"]) == (500, "failed")
+    assert "secret" not in rejected.text
 
 
-def test_a_batch_that_fails_in_an_unforeseen_way_does_not_stop_the_next(monkeypatch):
+def test_a_batch_that_fails_unexpectedly_does_not_stop_the_next(monkeypatch):
     ranker, _ = gated()
     with serving(ranker) as http:
         with monkeypatch.context() as broken:
-            broken.setattr(Metrics, "ranked", lambda self, rankings: 1 / 0)
+            broken.setattr(Metrics, "record_batch", lambda self, rankings: 1 / 0)
             assert post(http, "answered").status_code == 200
         assert post(http, "after").status_code == 200
 
 
-def test_a_body_that_does_not_come_is_given_up_on():
+def test_a_body_that_does_not_arrive_gets_408():
     ranker, _ = gated()
-    with serving(ranker, Settings(read_seconds=0.3)) as http:
+    with serving(ranker, ServerSettings(read_seconds=0.3)) as http:
         with connected(http) as line:
             send(line, b"{", length=100)
             assert line.recv(1000).startswith(b"HTTP/1.1 408")
-        wait_until(lambda: metric(http, INSIDE) == 0)
+        wait_until(lambda: metric(http, IN_FLIGHT) == 0)

@@ -42,7 +42,7 @@ def test_the_readme_is_the_first_page_and_leads_to_the_others(site):
 @one_process
 def test_a_link_out_of_docs_leads_to_that_file(site):
     page = (site / "papers" / "cascade-transformer" / "index.html").read_text(encoding="utf-8")
-    (link,) = set(re.findall(r'href="([^"]*/training/exits\.py/)"', page))
+    (link,) = set(re.findall(r'href="([^"]*/training/exit_learner\.py/)"', page))
     shown = (site / "papers" / "cascade-transformer" / link / "index.html").read_text(encoding="utf-8")
     assert "round" in re.sub(r"<[^>]*>", "", shown)
 

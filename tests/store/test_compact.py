@@ -1,10 +1,11 @@
-"""A store is compacted under the eyes of those who use it."""
+"""A store is compacted while others use it."""
 
 import os
 
 from hashing import child, texts
 
-from cascada.store import Store, check_structure, entry
+from cascada.store import Store, check_structure
+from cascada.store.entries import key_of
 
 USER = """
 from cascada.store import Store
@@ -19,9 +20,9 @@ def data_files(folder):
     return [name for name in os.listdir(folder) if not name.endswith("-lock")]
 
 
-def test_holes_go_and_what_is_left_stays(folder, store, encoder):
+def test_free_pages_are_removed_and_entries_are_kept(folder, store, encoder):
     store.put(texts(400), encoder.encode(texts(400)))
-    store.remove(entry.key(text) for text in texts(400)[:390])
+    store.remove(key_of(text) for text in texts(400)[:390])
     before = store.file_bytes
     store.compact()
     assert store.file_bytes < before / 2
@@ -30,7 +31,7 @@ def test_holes_go_and_what_is_left_stays(folder, store, encoder):
     check_structure(folder)
 
 
-def test_another_process_goes_on_writing_to_the_store_that_is_there_now(folder, store, encoder):
+def test_another_process_keeps_writing_to_the_compacted_store(folder, store, encoder):
     user = child(USER, folder)
     for round_, word in enumerate(["one", "two", "three"], 1):
         user.stdin.write(f"{word}\n")
@@ -42,7 +43,7 @@ def test_another_process_goes_on_writing_to_the_store_that_is_there_now(folder, 
     assert len(Store.open(folder)) == 3
 
 
-def test_what_a_killed_one_left_is_in_nobodys_way(folder, store, encoder):
+def test_leftovers_of_a_killed_compacting_are_removed(folder, store, encoder):
     store.put(["a"], encoder.encode(["a"]))
     (folder / "compacting.part").write_bytes(b"half")
     (folder / "encodings-0.mdb-lock").write_bytes(b"")

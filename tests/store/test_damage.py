@@ -1,4 +1,4 @@
-"""Full disks, broken files, bytes that have turned: a sentence, and the rest is kept."""
+"""Full disks, truncated files and flipped bits end in one sentence, and intact entries are kept."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from hashing import child, texts
 
 from cascada.core.errors import CascadaError
-from cascada.store import Store, check_structure, damaged, entry, fill
+from cascada.store import Store, check_structure, damaged_keys, fill
+from cascada.store.entries import key_of
 
 FULL = """
 import resource
@@ -31,74 +32,74 @@ def data_file(folder):
     return folder / "encodings-1.mdb"
 
 
-def turn(folder, text, store):
-    """Change a byte in the middle of a text's entry, as a failing disk would."""
-    value = store.walk(lambda key, value: bytes(value) if key == entry.key(text) else None)
-    body = next(found for found in value if found)
+def flip_a_bit(folder, text, store):
+    """Change one bit in the middle of a text's entry, as a failing disk would."""
+    values = store.walk(lambda key, value: bytes(value) if key == key_of(text) else None)
+    body = next(value for value in values if value)
     content = bytearray(data_file(folder).read_bytes())
     content[content.index(body) + len(body) // 2] ^= 1
     data_file(folder).write_bytes(content)
 
 
-def test_a_full_disk_is_one_sentence_and_the_store_goes_on(folder, store):
+def test_a_full_disk_is_one_sentence_and_the_store_stays_usable(folder, store):
     done = child(FULL, folder)
     out, error = done.communicate(timeout=300)
     assert error == ""
-    told, counted = out.splitlines()
-    assert told.startswith(f"CascadaError There is no room left for {folder} (")
-    assert told.endswith("; what was finished is in it: make room and go on.")
-    attempted, there = map(int, counted.split())
-    assert 0 < attempted == there == len(store)
+    sentence, counted = out.splitlines()
+    assert sentence.startswith(f"CascadaError There is no room left for {folder} (")
+    assert sentence.endswith("). Finished texts are kept: free some space and resume.")
+    attempted, stored = map(int, counted.split())
+    assert 0 < attempted == stored == len(store)
     check_structure(folder)
-    assert list(damaged(store)) == []
+    assert list(damaged_keys(store)) == []
     store.put(["one more"], store.get(["text 0"]))
-    assert len(store) == there + 1
+    assert len(store) == stored + 1
 
 
-def test_damaged_entries_are_found_removed_and_filled_in_again(folder, store, encoder):
+def test_damaged_entries_are_found_removed_and_encoded_again(folder, store, encoder):
     fill(store, encoder, texts(50))
-    turn(folder, texts(50)[20], store)
-    found = list(damaged(store))
-    assert found == [entry.key(texts(50)[20])]
-    store.remove(found)
+    flip_a_bit(folder, texts(50)[20], store)
+    damaged = list(damaged_keys(store))
+    assert damaged == [key_of(texts(50)[20])]
+    store.remove(damaged)
     assert fill(store, encoder, texts(50)) == 1
-    assert list(damaged(store)) == []
+    assert list(damaged_keys(store)) == []
 
 
-def test_an_entry_in_anothers_place_is_damaged(store, encoder):
+def test_a_value_under_another_entrys_key_is_damaged(store, encoder):
     store.put(["a", "b"], encoder.encode(["a", "b"]))
     values = dict(store.walk(lambda key, value: (key, bytes(value))))
-    a, b = entry.key("a"), entry.key("b")
+    a, b = key_of("a"), key_of("b")
     store._environment.run(lambda transaction: transaction.put(a, values[b]), write=True)
-    assert list(damaged(store)) == [a]
+    assert list(damaged_keys(store)) == [a]
 
 
-def test_an_entry_of_a_wrong_length_is_told_of_when_it_is_read(store):
-    store._environment.run(lambda transaction: transaction.put(entry.key("a"), b"short"), write=True)
+def test_an_entry_of_a_wrong_length_is_an_error_when_it_is_read(store):
+    store._environment.run(lambda transaction: transaction.put(key_of("a"), b"short"), write=True)
     with pytest.raises(CascadaError, match="The store has a damaged entry: `cascada store verify` finds which"):
         store.get(["a"])
-    assert list(damaged(store)) == [entry.key("a")]
+    assert list(damaged_keys(store)) == [key_of("a")]
 
 
 def filled(folder, encoder):
-    """A store that is not open any more."""
+    """The folder of a store that is closed again."""
     store = Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width)
-    store.put(texts(50), [one.repeat(500, axis=0) for one in encoder.encode(texts(50))])
+    store.put(texts(50), [encoding.repeat(500, axis=0) for encoding in encoder.encode(texts(50))])
     return folder
 
 
-def test_a_file_whose_end_is_missing_is_refused(folder, encoder):
+def test_a_truncated_file_is_rejected(folder, encoder):
     filled(folder, encoder)
     os.truncate(data_file(folder), 300_000)
-    for opened in (lambda: Store.open(folder), lambda: Store.open(folder, write=True)):
-        with pytest.raises(CascadaError, match=r"store is damaged \(its end is missing\): make it anew"):
-            opened()
+    for write in (False, True):
+        with pytest.raises(CascadaError, match=r"store is damaged \(its end is missing\): build it again"):
+            Store.open(folder, write=write)
     with pytest.raises(CascadaError, match="damaged beyond single entries"):
         check_structure(folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello" * 4000])
-def test_a_file_of_something_else_is_refused(folder, content):
+def test_a_file_that_is_not_lmdb_is_rejected(folder, content):
     folder.mkdir()
     data_file(folder).write_bytes(content)
     with pytest.raises(CascadaError, match="store"):
@@ -110,7 +111,7 @@ def test_a_file_of_something_else_is_refused(folder, content):
 def test_damaged_pages_are_found_without_opening_the_file(folder, encoder):
     content = bytearray(data_file(filled(folder, encoder)).read_bytes())
     check_structure(folder)
-    at = content.index(entry.key(texts(50)[3]))
+    at = content.index(key_of(texts(50)[3]))
     content[at - 8 : at] = b"\xff" * 8
     data_file(folder).write_bytes(content)
     with pytest.raises(CascadaError, match="damaged beyond single entries"):
@@ -131,7 +132,7 @@ except ValueError as error:
 """
 
 
-def test_who_may_not_write_may_read(encoder):
+def test_a_store_can_be_read_without_permission_to_write(encoder):
     with TemporaryDirectory() as open_to_all:
         os.chmod(open_to_all, 0o755)
         folder = filled(Path(open_to_all, "store"), encoder)

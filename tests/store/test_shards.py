@@ -1,4 +1,4 @@
-"""Stores side by side are one store, and what is not held is named."""
+"""Shards read and write as one store, and a shard that is not here is named."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_it_reads_as_one_store(sharded, encoder):
     assert texts(1)[0] in store
 
 
-def test_texts_are_shared_out_evenly_and_always_alike():
+def test_texts_are_spread_evenly_and_always_the_same_way():
     shares = np.bincount([shard_of(text, 8) for text in texts(4000)], minlength=8)
     assert shares.min() > 400
     assert [shard_of("To be, or not to be.", shards) for shards in (1, 2, 8, 1000)] == [0, 0, 4, 436]
@@ -49,20 +49,20 @@ def test_it_is_written_to_as_one_store(sharded, encoder):
     assert "two" in Store.open(sharded / name(shard_of("two", SHARDS)))
 
 
-def test_a_shard_that_is_not_held_is_named_and_nothing_is_guessed(sharded, tmp_path):
+def test_a_shard_that_is_not_here_is_named_and_its_texts_are_not_missing(sharded, tmp_path):
     absent = shard_of(texts(1)[0], SHARDS)
     (sharded / name(absent)).rename(tmp_path / "elsewhere")
     store = open_store(sharded)
     assert absent not in store.held
-    sentence = rf"holds no {name(absent)}, to which 'word0' belongs: bring it here, or ask where it is held\.$"
-    for ask in (store.get, store.missing, lambda some: store.put(some, [np.ones((1, 8))])):
+    sentence = rf"does not hold {name(absent)}, to which 'word0' belongs: copy the shard here, or ask a machine that"
+    for lookup in (store.get, store.missing, lambda wanted: store.put(wanted, [np.ones((1, 8))])):
         with pytest.raises(CascadaError, match=sentence):
-            ask([*texts(1)])
+            lookup(texts(1))
     held = [text for text in texts(200) if shard_of(text, SHARDS) != absent]
-    assert None not in [None if one is None else 1 for one in store.get(held)]
+    assert all(encoding is not None for encoding in store.get(held))
 
 
-def test_parts_of_two_stores_and_another_model_are_refused(sharded):
+def test_shards_of_two_stores_and_of_another_model_are_rejected(sharded):
     with pytest.raises(CascadaError, match=r"another model \(hashing-8, not hashing-9\)"):
         open_store(sharded, fingerprint=HashingEncoder(9).fingerprint)
     (sharded / name(0, 2)).mkdir()
@@ -70,9 +70,9 @@ def test_parts_of_two_stores_and_another_model_are_refused(sharded):
         open_store(sharded)
 
 
-def test_a_single_store_is_opened_as_one_and_a_command_for_one_says_what_to_name(sharded):
+def test_one_shard_opens_as_a_store_and_opening_all_as_one_names_an_example(sharded):
     assert isinstance(open_store(sharded / name(1)), Store)
-    with pytest.raises(CascadaError, match=f"is a store in shards: name one of them, such as .*{name(0)}"):
+    with pytest.raises(CascadaError, match=f"is a sharded store: name one of its shards, such as .*{name(0)}"):
         Store.open(sharded)
     with pytest.raises(CascadaError, match="is not a store of encodings"):
         open_store(sharded / "nothing")

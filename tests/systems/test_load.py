@@ -1,11 +1,12 @@
 """From a name to a ranker."""
 
 import shutil
+import sys
 
 import pytest
 
 from cascada import Ranker
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, MissingExtra
 
 
 @pytest.fixture
@@ -35,10 +36,17 @@ def test_a_hub_name_that_cannot_be_fetched_is_a_sentence(hub):
     assert "\n" not in str(caught.value)
 
 
-# Rankers in a row
+def test_a_hub_name_without_the_hubs_client_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtra, match="no folder team/other, and fetching it from the hub needs") as caught:
+        Ranker.load("team/other")
+    assert str(caught.value).endswith('huggingface_hub: pip install "cascada[hub]"')
 
 
-def test_rankers_in_a_row_each_rank_what_the_one_before_let_through(ranker_folder, cascade_folder, words):
+# Rankers in sequence
+
+
+def test_rankers_in_sequence_each_rank_the_survivors_of_the_one_before(ranker_folder, cascade_folder, words):
     texts = [f"{word} {words[7]}" for word in words[:20]]
     first, second = Ranker.load(ranker_folder), Ranker.load(cascade_folder)
     ranking = Ranker.load(f"{ranker_folder}+{cascade_folder}").rank(words[7], texts, keep=[8, 3])
@@ -48,13 +56,13 @@ def test_rankers_in_a_row_each_rank_what_the_one_before_let_through(ranker_folde
     assert [item.index for item in ranking][:8] == [sorted(kept)[item.index] for item in then]
 
 
-def test_a_row_costs_what_it_runs_relative_to_the_last_model_alone(ranker_folder, words):
+def test_the_cost_of_a_sequence_is_relative_to_the_last_model_alone(ranker_folder, words):
     ranking = Ranker.load(f"{ranker_folder}+{ranker_folder}").rank(words[0], words[:10], drop=0.5)
     assert ranking.relative_cost == (4 * 10 + 4 * 5) / (4 * 10)
     assert ranking.full_flops < ranking.flops < 2 * ranking.full_flops
 
 
-def test_words_may_choose_what_a_model_then_reads(cascade_folder, words):
+def test_bm25_selects_candidates_for_a_model(cascade_folder, words):
     texts = [f"{words[1]} {word}" for word in words[:50]] + [words[0]]
     ranking = Ranker.load(f"bm25+{cascade_folder}").rank(words[0], texts, keep=[5, 5])
     assert [stage.candidates for stage in ranking.stages] == [51, 5, 5]
@@ -73,7 +81,7 @@ def test_a_name_is_missing_beside_a_plus(name):
         Ranker.load(name)
 
 
-def test_each_of_a_row_must_be_there():
+def test_every_ranker_of_a_sequence_must_exist():
     with pytest.raises(CascadaError, match="There is no folder nowhere"):
         Ranker.load("bm25+nowhere")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from cascada.core.errors import CascadaError
-from cascada.text.pairs import EncodedPairs, PairTokenizer, share
+from cascada.text.pairs import EncodedPairs, PairTokenizer, kept_lengths
 
 ODD_TEXTS = [
     "",
@@ -50,7 +50,7 @@ def expected(tokenizer, question, text, max_length):
     asked, answered = (tokenizer.encode(part, add_special_tokens=False).ids for part in (question, text))
     special = tokenizer.num_special_tokens_to_add(True)
     room = max_length - special
-    keep_question, keep_text = share(len(asked), len(answered), room)
+    keep_question, keep_text = kept_lengths(len(asked), len(answered), room)
     whole = tokenizer.encode("a", "b").ids
     before, between, after = whole[:1], whole[2:-2], whole[-1:]
     ids = before + asked[:keep_question] + between + answered[:keep_text] + after
@@ -133,7 +133,7 @@ def test_what_does_not_fit_is_cut_and_said_so(tokenizers, words, question, text,
 
 @given(question=st.integers(0, 300), text=st.integers(0, 300), room=st.integers(2, 200))
 def test_the_sentence_gives_way_first_and_the_question_past_half_the_room(question, text, room):
-    keep_question, keep_text = share(question, text, room)
+    keep_question, keep_text = kept_lengths(question, text, room)
     assert keep_question + keep_text == min(question + text, room)
     assert 0 <= keep_question <= question
     assert 0 <= keep_text <= text
@@ -142,7 +142,7 @@ def test_the_sentence_gives_way_first_and_the_question_past_half_the_room(questi
         assert keep_text == min(text, room - room // 2)
 
 
-def test_a_length_without_room_for_both_texts_is_refused(tokenizer):
+def test_a_length_without_room_for_both_texts_is_rejected(tokenizer):
     special = tokenizer.num_special_tokens_to_add(True)
     assert pair_tokenizer(tokenizer, special + 2).room == 2
     with pytest.raises(CascadaError, match="too short for a question and a sentence"):
@@ -218,7 +218,7 @@ def test_rows_that_are_taken_keep_their_tokens(case):
     taken = encoded.take(rows)
     assert [row(taken, place) for place in range(len(rows))] == [row(encoded, place) for place in rows]
     assert taken.truncated.tolist() == encoded.truncated[rows].tolist()
-    assert encoded.ids[encoded.places(rows)].tolist() == taken.ids.tolist()
+    assert encoded.ids[encoded.token_positions(rows)].tolist() == taken.ids.tolist()
 
 
 @given(encoded_pairs())

@@ -1,11 +1,11 @@
-"""Question and document apart, as a decoupled ranker reads them."""
+"""Question and document are encoded separately, as a decoupled ranker reads them."""
 
 import numpy as np
 
 from cascada.text.sides import SideTokenizer, padded_sides
 
 
-def test_a_text_that_several_questions_have_is_read_once_and_stands_behind_each(encoder_folder, words, monkeypatch):
+def test_a_text_that_several_questions_share_is_tokenised_once_and_follows_each(encoder_folder, words, monkeypatch):
     sides = SideTokenizer.load(encoder_folder, question_length=8, max_length=12, pad_id=0)
     questions, texts, owner = words[:2], [words[2], words[3], words[2], " ".join(words[4:30])], [0, 0, 1, 1]
     alone = [sides.encode([questions[asked]], [text], [0]) for asked, text in zip(owner, texts, strict=True)]

@@ -96,12 +96,12 @@ MISTAKES = {
     "not there": (None, "There are no word vectors at"),
     "numbers missing": ("the 1 2 3\nof 1 2\n", "line 2: expected a word and 3 numbers, found 3 fields"),
     "words for numbers": ("the 1 x 3\n", "line 1: expected numbers after the word"),
-    "of another language": ("der 1 2 3\n", "has a vector for none of the words"),
+    "of another language": ("der 1 2 3\n", "has vectors for none of the words"),
 }
 
 
 @pytest.mark.parametrize(("content", "said"), MISTAKES.values(), ids=MISTAKES)
-def test_a_file_that_cannot_be_used_is_told_in_a_sentence(tmp_path, content, said):
+def test_a_file_that_cannot_be_used_is_reported_in_a_sentence(tmp_path, content, said):
     path = tmp_path / "vectors.txt"
     if content is not None:
         path.write_text(content)
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_used_is_told_in_a_sentence(tmp_path, content, sai
 def test_a_binary_file_that_was_cut_off(tmp_path):
     path = binary(tmp_path / "vectors.bin")
     path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(CascadaError, match="ends before its 5 vectors do"):
+    with pytest.raises(CascadaError, match="ends before the last of its 5 vectors"):
         vectors_for(WORDS, path)
     path.write_bytes(b"what is this")
     with pytest.raises(CascadaError, match="does not begin with two counts"):
@@ -131,5 +131,5 @@ def test_a_folder_without_a_table(tmp_path):
         vectors_for(WORDS, tmp_path)
     damaged = spacy(tmp_path / "package")
     (next(damaged.rglob("key2row"))).write_bytes(b"\x85\x01\x02")
-    with pytest.raises(CascadaError, match="key2row holds 1 entries where it names 5"):
+    with pytest.raises(CascadaError, match="key2row holds 1 entries but declares 5"):
         vectors_for(WORDS, damaged)

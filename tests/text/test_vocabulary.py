@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cascada.core.errors import CascadaError
-from cascada.text.vocabulary import PAD, UNKNOWN, Vocabulary, WordPairs, sides, word_tokens
+from cascada.text.vocabulary import PAD, UNKNOWN, Vocabulary, WordPairTokenizer, padded_words, word_tokens
 
 TEXT = "It isn't Paris's 1,000.5 (or so)"
 
@@ -41,20 +41,20 @@ def test_a_vocabulary_that_is_not_there_is_a_sentence(tmp_path):
 
 @pytest.fixture
 def encoded():
-    pairs = WordPairs(Vocabulary("abcdef"), max_words=3)
+    pairs = WordPairTokenizer(Vocabulary("abcdef"), max_words=3)
     return pairs.encode(["a b", "c"], ["d", "e f a b", ""], [0, 1, 1])
 
 
 def test_questions_and_sentences_are_laid_out_side_by_side(encoded):
-    question, text = sides(encoded, [0, 1, 2])
+    question, text = padded_words(encoded, [0, 1, 2])
     assert question.tolist() == [[2, 3], [4, PAD], [4, PAD]]
     assert text.tolist() == [[5, PAD, PAD], [6, 7, 2], [UNKNOWN, PAD, PAD]]
 
 
 def test_rows_may_be_taken_in_any_order(encoded):
-    question, text = sides(encoded, np.array([2, 0]))
+    question, text = padded_words(encoded, np.array([2, 0]))
     assert (question.tolist(), text.tolist()) == ([[4, PAD], [2, 3]], [[UNKNOWN], [5]])
 
 
-def test_a_sentence_that_was_cut_is_told(encoded):
+def test_a_sentence_that_was_cut_is_reported(encoded):
     assert encoded.truncated.tolist() == [False, True, False]

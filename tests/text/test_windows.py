@@ -1,4 +1,4 @@
-"""Windows of long texts: every token is in one, and every token knows its characters."""
+"""Windows of long texts cover every token, and every token has its characters."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_windows_of_a_long_text_overlap_and_leave_nothing_out(tokenizer, words):
 
 def test_the_document_mask_is_on_the_texts_own_tokens(tokenizer, words):
     windows = tokenizer.encode(["bada bade"], [" ".join(words[:40]), "bada"], [0, 0])
-    mask = windows.document(range(len(windows)))
+    mask = windows.document_mask(range(len(windows)))
     ids, _, _ = windows.encoded.padded(range(len(windows)), 0)
     whole = tokenizer.pairs.tokens([" ".join(words[:40])])[0]
     for row in range(len(windows) - 1):
@@ -48,11 +48,11 @@ def test_every_part_of_a_text_is_found_again_from_its_place_in_a_window(tokenize
     windows = tokenizer.encode(["bada"], [text], [0])
     for word in (words[3], words[20], words[29]):
         start = text.rindex(word)
-        places = [windows.places(window, start, start + len(word)) for window in range(len(windows))]
+        places = [windows.token_span(window, start, start + len(word)) for window in range(len(windows))]
         assert any(places)
         for window, found in enumerate(places):
             if found:
-                begin, end = windows.characters(window, *found)
+                begin, end = windows.character_span(window, *found)
                 assert text[begin:end].strip() == word
 
 
@@ -61,7 +61,7 @@ def test_a_part_that_a_window_cuts_is_not_in_it(tokenizers, words):
     windows = tokenizer.encode(["bada"], [" ".join(words[:16])], [0])
     assert windows.tokens.tolist() == [8, 8]
     across = (" ".join(words[:7]) + " ").__len__(), len(" ".join(words[:9]))
-    assert [windows.places(window, *across) for window in (0, 1)] == [None, None]
+    assert [windows.token_span(window, *across) for window in (0, 1)] == [None, None]
 
 
 def test_a_question_of_any_length_leaves_half_of_the_room_to_the_text(tokenizer, words):
@@ -79,7 +79,7 @@ def test_texts_without_words_and_halves_of_characters_keep_their_places(tokenize
 
 
 @pytest.mark.parametrize("overlap", [-1, 9, 100])
-def test_an_overlap_that_leaves_no_room_is_refused(tokenizers, overlap):
+def test_an_overlap_that_leaves_no_room_is_rejected(tokenizers, overlap):
     with pytest.raises(CascadaError, match=f"overlap is {overlap}"):
         WindowTokenizer(PairTokenizer(tokenizers["bert"], max_length=20), overlap=overlap)
 

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load_file
 from trained import history
 
-from cascada.training.run import train
+from cascada.training.single_run import train_model
 
 TORCHRUN = ("-m", "torch.distributed.run", "--nproc_per_node=2", "--standalone", "--local_addr=127.0.0.1")
 PATIENCE = 600
@@ -19,7 +19,7 @@ def test_two_processes_train_one_ranker(recipe, recipe_file, start, tmp_path):
     process = start("train", recipe_file("two", **SETTINGS), launcher=TORCHRUN)
     said, warned = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, warned
-    two, one = tmp_path / "two", train(recipe("one", **SETTINGS))
+    two, one = tmp_path / "two", train_model(recipe("one", **SETTINGS))
 
     assert said.count("dev MAP") == 1  # one process speaks
     assert warned.count("dev MAP") == 4
@@ -52,7 +52,7 @@ def test_two_processes_train_one_cascade(recipe, recipe_file, start, tmp_path):
     assert [update for update, _ in first] == list(range(len(first)))
     assert {exit for _, (exit,) in first} == {2, 4}
 
-    both = (tmp_path / "two", train(recipe("one", model, **settings)))
+    both = (tmp_path / "two", train_model(recipe("one", model, **settings)))
     two, one = (max(row["MAP"] for row in history(folder)["dev"]) for folder in both)
     assert two == pytest.approx(one, abs=0.1)
     assert min(one, two) > 0.85  # by chance it is 0.46

@@ -1,158 +1,102 @@
-import subprocess
-import sys
-from pathlib import Path
+"""Each kind of model accepts its own settings, and rejects those of other kinds by name."""
+
+import functools
+import itertools
 
 import pytest
-import yaml
 
 from cascada.core.errors import CascadaError
-from cascada.training.recipes import read_recipe
-from cascada.training.settings import Recipe
-from cascada.training.study import StudyRecipe, members
+from cascada.core.folder import READER
+from cascada.systems.registry import READERS, ROOMS
+from cascada.training.recipe_errors import field_at, group_at
+from cascada.training.recipes import parse_recipe, run_recipes, set_key
 
-RECIPES = sorted(Path(__file__).parents[2].glob("recipes/*/*.yaml"))
-LEAST = {"output": "run", "model": {"encoder": "e"}, "train": {"source": "a.jsonl"}, "dev": {"source": "b.jsonl"}}
-
-
-@pytest.fixture
-def read(tmp_path):
-    """The recipe made of `LEAST` and more YAML, read with `--set` changes."""
-
-    def reader(more="", changes=None):
-        path = tmp_path / "recipe.yaml"
-        path.write_text(yaml.safe_dump(LEAST) + more)
-        return read_recipe(path, changes)
-
-    return reader
+KINDS = [*ROOMS, *READERS]
+REQUIRED = {"encoder": "e", "levels": "CA(point)", "model": "m", "source": "s"}
+"""A value for each setting that has no default."""
 
 
-@pytest.fixture
-def mistake(read):
-    def sentence(*args):
-        with pytest.raises(CascadaError) as caught:
-            read(*args)
-        assert "\n" not in str(caught.value)
-        return str(caught.value)
-
-    return sentence
+@functools.cache
+def recipes():
+    return run_recipes()
 
 
-def test_what_is_not_said_has_a_default(read):
-    assert read() == Recipe.model_validate(LEAST)
-    assert read().training.batch.by == "tokens"
+def keys_in(recipe, *path):
+    """All keys of a group of settings and of the groups in it, as paths."""
+    for name in group_at(recipe, path).model_fields:
+        yield (*path, name)
+        if group_at(recipe, (*path, name)):
+            yield from keys_in(recipe, *path, name)
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parents[2].glob("recipes/*/*.yaml")), ids=lambda path: path.stem)
-def test_the_recipes_that_come_with_cascada_can_be_read(path):
-    recipe = read_recipe(path)
-    if isinstance(recipe, StudyRecipe):
-        assert len(list(members(recipe))) == len(recipe.variants) * len(recipe.seeds)
+@functools.cache
+def all_keys():
+    """The keys below `model` and `training` that some kind of model has."""
+    groups = itertools.product(recipes().values(), ("model", "training"))
+    keys = {key: None for recipe, group in groups for key in keys_in(recipe, group)}
+    return [key for key in keys if key != ("model", "kind")]
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ("trainin: {}", "unknown key trainin; did you mean training?"),
-        ("training: {epoch: 2}", "unknown key training.epoch; did you mean epochs?"),
-        ("training: {batch: {colour: 2}}", "unknown key training.batch.colour."),
-        ("training: {epochs: 0}", "training.epochs is 0: input should be greater than or equal to 1."),
-        ("training: {epochs: 2.5}", "training.epochs is 2.5: input should be a valid integer"),
-        ("training: {epochs: yes}", "training.epochs is True: no setting is true or false."),
-        ("training: {epochs: null}", "training.epochs is None: input should be a valid integer."),
-        ("training: {learning_rate: .inf}", "training.learning_rate is inf: input should be a finite number."),
-        ("training: {seed: 4294967296}", "training.seed is 4294967296: input should be less than 4294967296."),
-        ("training: {batch: {size: many}}", "training.batch.size is 'many': input should be a valid integer"),
-        (
-            "training: {batch: {by: words}}",
-            "by is 'words': input should be 'tokens', 'questions' or 'pairs'.",
-        ),
-        ("training: {batch: 3}", "training.batch is 3: it should be a group of settings."),
-        ("training:", "training is None: it should be a group of settings."),
-        ("training: {positive_weight: heavy}", "or input should be 'balanced'."),
-        ("training: {positive_weight: -1}", "training.positive_weight is -1: input should be greater than 0"),
-        ("training: {schedule: triangular, warmup: 0}", "training: the triangular schedule needs a warmup above 0."),
-        ("kind: tune", "kind is 'tune'; there are train, tanda, study, reader."),
-        ("1: 2", "keys should be strings."),
-    ],
-)
-def test_a_mistake_is_told_by_its_key(mistake, more, said):
-    assert said in mistake(more)
+@functools.cache
+def knowing(key):
+    """The kinds of models that have a key."""
+    return tuple(kind for kind in KINDS if field_at(recipes()[kind], key))
 
 
-@pytest.mark.parametrize("key", ["output", "model", "train", "dev"])
-def test_a_missing_key_is_named(tmp_path, key):
-    path = tmp_path / "recipe.yaml"
-    path.write_text(yaml.safe_dump({name: value for name, value in LEAST.items() if name != key}))
-    with pytest.raises(CascadaError, match=f"recipe.yaml: {key} is missing"):
-        read_recipe(path)
+def required_values(recipe, *path):
+    fields = group_at(recipe, path).model_fields
+    return {name: REQUIRED[name] for name, field in fields.items() if field.is_required() and name in REQUIRED}
 
 
-def test_a_number_may_be_written_as_people_write_it_which_yaml_takes_for_text(read):
-    assert yaml.safe_load("1e-4") == "1e-4"
-    assert read("training: {learning_rate: 1e-4}").training.learning_rate == 1e-4
+def smallest(kind):
+    """The smallest recipe of a kind, as a mapping."""
+    recipe = recipes()[kind]
+    names = {"kind": READER} if kind in READERS else {}
+    model = {**({} if kind in READERS else {"kind": kind}), **required_values(recipe, "model")}
+    return {**names, "output": "run", "model": model, "train": {"source": "a"}, "dev": {"source": "b"}}
 
 
-def test_settings_are_changed_by_dotted_keys(read):
-    changes = {"training.batch.size": "7", "model.layers": "3", "dev.mode": "clean", "training.learning_rate": "1e-4"}
-    recipe = read("training:\n", changes)
-    assert (recipe.training.batch.size, recipe.model.layers, recipe.dev.mode) == (7, 3, "clean")
-    assert recipe.training.learning_rate == 1e-4
+def with_key(kind, key):
+    """The smallest recipe of a kind with one more key, at its default or at an example value."""
+    content, owner = smallest(kind), recipes()[kind if kind in knowing(key) else knowing(key)[0]]
+    for depth in range(2, len(key)):  # a group on the way may need values of its own
+        for name, value in required_values(owner, *key[:depth]).items():
+            set_key(content, ".".join((*key[:depth], name)), value)
+    field = field_at(owner, key)
+    value = REQUIRED[key[-1]] if field.is_required() else field.get_default(call_default_factory=True)
+    set_key(content, ".".join(key), value.model_dump() if hasattr(value, "model_dump") else value)
+    return content
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "said"),
-    [
-        ("training.epoch", "2", "unknown key training.epoch"),
-        ("model.encoder.size", "2", "--set model.encoder.size: model.encoder is not a group of settings."),
-        ("training.epochs", "[", "--set training.epochs: '[' is not YAML: "),
-        ("training.epochs", "", "training.epochs is None"),
-    ],
-)
-def test_a_change_is_checked_like_the_recipe(mistake, key, value, said):
-    assert said in mistake("", {key: value})
+def test_there_are_keys_for_all_one_and_some_kinds():
+    assert knowing(("training", "epochs")) == knowing(("training", "batch", "by")) == tuple(KINDS)
+    assert knowing(("training", "joint_rate")) == knowing(("training", "batch", "others")) == ("decoupled",)
+    assert knowing(("training", "exits", "sample")) == ("transformer", "decoupled")
+    assert knowing(("training", "teacher", "share")) == tuple(ROOMS)
+    assert knowing(("model", "overlap")) == ("reader",)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("output: [", "is not YAML: expected the node content, but found '<stream end>' (line 1, column 10)."),
-        ("a: b: c", "is not YAML: mapping values are not allowed here (line 1, column 5)."),
-        ("x: !!python/object/apply:os.getcwd []", "is not YAML: could not determine a constructor"),
-        ("- output", "is not a recipe: a recipe is a mapping"),
-        ("", "is not a recipe: a recipe is a mapping"),
-    ],
-)
-def test_a_file_that_is_no_recipe(tmp_path, text, said):
-    (tmp_path / "recipe.yaml").write_text(text)
+@pytest.mark.parametrize("key", all_keys(), ids=".".join)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_accepts_a_key_or_rejects_it_by_name(kind, key):
+    content = with_key(kind, key)
+    if kind in knowing(key):
+        assert parse_recipe(content, "recipe").output == "run"
+        return
+    unknown = next(key[:depth] for depth in range(1, len(key) + 1) if kind not in knowing(key[:depth]))
     with pytest.raises(CascadaError) as caught:
-        read_recipe(tmp_path / "recipe.yaml")
-    assert said in str(caught.value)
+        parse_recipe(content, "recipe")
+    sentence = str(caught.value)
+    assert sentence.startswith(f"recipe: unknown key {'.'.join(unknown)}; it is for ")
+    assert {other for other in KINDS if other in sentence.partition("it is for")[2]} == set(knowing(unknown))
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CascadaError, match="cannot be read: No such file or directory"):
-        read_recipe(tmp_path / "recipe.yaml")
-
-
-def test_settings_do_not_change_once_read(read):
-    with pytest.raises(ValueError, match="frozen"):
-        read().training.epochs = 5
-
-
-def test_a_bad_recipe_is_told_without_importing_torch(tmp_path):
-    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump({**LEAST, "training": {"epochs": -1}}))
-    script = """
-import sys
-from cascada.cli.main import main
-sys.argv = ["cascada", "train", "recipe.yaml"]
-try:
-    main()
-finally:
-    print("torch" in sys.modules, "transformers" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stdout.split()) == (2, ["False", "False"])
-    assert done.stderr.splitlines() == [
-        "cascada: recipe.yaml: training.epochs is -1: input should be greater than or equal to 1."
-    ]
-    assert not (tmp_path / "run").exists()
+def test_a_tanda_recipe_rejects_the_keys_of_other_kinds_too():
+    model, data = {"encoder": "e"}, {"source": "a"}
+    targets = {"wikiqa": {"train": data, "dev": data, "adapt": {"joint_rate": 1e-3}}}
+    content = {"kind": "tanda", "output": "run", "model": model, "transfer": {"train": data}, "targets": targets}
+    with pytest.raises(CascadaError) as caught:
+        parse_recipe(content, "recipe")
+    assert str(caught.value) == (
+        "recipe: unknown key targets.wikiqa.adapt.joint_rate; it is for rankers of kind decoupled."
+    )

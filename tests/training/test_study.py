@@ -9,8 +9,8 @@ from cascada.core.errors import CascadaError
 from cascada.data import load
 from cascada.ranking.plan import write_plan
 from cascada.training import study_report as report
-from cascada.training.recipes import validated
-from cascada.training.study import measured, members, run_study
+from cascada.training.recipes import parse_recipe
+from cascada.training.study import measure, members, run_study
 from cascada.training.tanda import steps
 
 
@@ -30,12 +30,13 @@ def content(content_in, tmp_path, data):
 
 
 def study(content, **changes):
-    return validated({**content, **changes}, "recipe")
+    return parse_recipe({**content, **changes}, "recipe")
 
 
 def test_members_are_every_variant_with_every_seed(content):
     found = [
-        (one.variant, one.seed, one.recipe.training.seed, one.recipe.train.noise) for one in members(study(content))
+        (member.variant, member.seed, member.recipe.training.seed, member.recipe.train.noise)
+        for member in members(study(content))
     ]
     assert found == [
         ("clean labels", 1, 1, 0),
@@ -43,7 +44,7 @@ def test_members_are_every_variant_with_every_seed(content):
         ("clean labels", 2, 2, 0),
         ("half flipped", 2, 2, 0.5),
     ]
-    assert len({one.recipe.output for one in members(study(content))}) == 4
+    assert len({member.recipe.output for member in members(study(content))}) == 4
 
 
 def test_a_study_measures_every_member_and_compares(content, tmp_path):
@@ -71,12 +72,12 @@ def test_each_target_has_a_curve_of_its_own(content, tmp_path, monkeypatch):
     assert drawn == {"TANDA, one": [[(1, 0.5)]], "TANDA, two": [[(1, 0.75)]]}
 
 
-def test_a_seed_that_is_added_trains_only_what_is_missing(content, tmp_path):
+def test_adding_a_seed_trains_only_what_is_missing(content, tmp_path):
     run_study(study(content, seeds=[1]))
-    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*/model.safetensors")}
-    assert len(made) == 2
+    written_at = {path: path.stat().st_mtime_ns for path in (tmp_path / "study").glob("*/model.safetensors")}
+    assert len(written_at) == 2
     run_study(study(content))
-    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert {path: path.stat().st_mtime_ns for path in written_at} == written_at
     assert len(list((tmp_path / "study").glob("*/model.safetensors"))) == 4
 
 
@@ -89,10 +90,10 @@ def test_the_seed_of_a_tanda_base_varies_the_adapt_step_and_not_the_transfer(con
         "transfer": {"train": base["train"], "training": base["training"]},
         "targets": {"dev": target},
     }
-    for one in members(study(content, base=tanda, variants={"TANDA": {}, "FT": {"method": "target"}})):
-        own = one.recipe.targets["dev"]
-        assert own.adapt.seed == own.finetune.seed == one.seed
-        assert one.recipe.transfer.training.seed == 1
+    for member in members(study(content, base=tanda, variants={"TANDA": {}, "FT": {"method": "target"}})):
+        own = member.recipe.targets["dev"]
+        assert own.adapt.seed == own.finetune.seed == member.seed
+        assert member.recipe.transfer.training.seed == 1
 
 
 def test_a_transfer_alone_is_one_run_however_many_seeds_there_are(content, tmp_path):
@@ -110,7 +111,7 @@ def test_a_transfer_alone_is_one_run_however_many_seeds_there_are(content, tmp_p
 
 
 @pytest.mark.parametrize("variant", [{"method": "target"}, {"method": "union", "targets.dev.finetune.epochs": 2}])
-def test_every_seed_counts_also_where_fine_tuning_has_the_transfers_settings_or_the_variants(content, variant):
+def test_fine_tuning_gets_every_seed_whether_its_settings_are_the_transfers_or_the_variants(content, variant):
     base = content["base"]
     tanda = {
         "kind": "tanda",
@@ -120,27 +121,27 @@ def test_every_seed_counts_also_where_fine_tuning_has_the_transfers_settings_or_
     }
     found = [
         step.training
-        for one in members(study(content, base=tanda, variants={"FT": variant}, against=None))
-        for step in steps(one.recipe)
+        for member in members(study(content, base=tanda, variants={"FT": variant}, against=None))
+        for step in steps(member.recipe)
     ]
     assert [(training.seed, training.epochs) for training in found] == [(1, 2), (2, 2)]
 
 
 @pytest.fixture
 def measured_by(content, cascade_folder, tmp_path, data):
-    """What a study finds of a cascade that is trained already, on so many of the questions."""
+    """`measured_by(questions)`: the evaluation of a trained cascade in a study, on the first n questions."""
     model = shutil.copytree(cascade_folder, tmp_path / "model")
 
     def by(questions=None):
         tests = {"dev": load(str(data / "dev.jsonl"), first=questions)}
-        ((_, found),) = measured(study(content), model, "dev", tests)
-        return found
+        ((_, evaluation),) = measure(study(content), model, "dev", tests)
+        return evaluation
 
     by.model = model
     return by
 
 
-def test_a_test_set_that_was_changed_is_ranked_anew(measured_by):
+def test_a_changed_test_set_is_ranked_again(measured_by):
     assert measured_by(questions=5).questions == 5
     again = measured_by()
     assert again.questions > 5
@@ -148,7 +149,7 @@ def test_a_test_set_that_was_changed_is_ranked_anew(measured_by):
     assert measured_by() == again
 
 
-def test_a_plan_that_was_saved_since_drops_nobody(measured_by):
+def test_a_saved_drop_plan_has_no_effect_on_a_study(measured_by):
     before = measured_by()
     (measured_by.model / "test-dev.trec").unlink()
     write_plan(measured_by.model, (1,), (2, 4), {})
@@ -168,7 +169,7 @@ def test_a_plan_that_was_saved_since_drops_nobody(measured_by):
         ({"base": {"kind": "tanda", "transfer": "runs/x", "targets": ["a"]}}, "variant clean labels: "),
         (
             {"readings": {"read": {"of": "clean labels", "level": "point"}}},
-            "is no compare-aggregate network",
+            "is not a compare-aggregate network",
         ),
     ],
 )
@@ -178,13 +179,13 @@ def test_a_mistake_in_a_study_is_one_sentence(content, changes, said):
     assert said in str(caught.value)
 
 
-def test_a_study_is_of_rankers(content, tmp_path):
+def test_a_study_trains_rankers_only(content, tmp_path):
     reader = {"kind": "reader", "model": {"encoder": "e"}, "train": {"source": "a"}, "dev": {"source": "b"}}
-    with pytest.raises(CascadaError, match="kind is reader; a study has trainings of rankers"):
+    with pytest.raises(CascadaError, match="kind is reader; a study trains rankers"):
         run_study(study(content, base=reader, variants={"x": {}}, against=None))
 
 
-def test_a_target_without_a_test_set_is_told_before_anything_is_trained(content, tmp_path):
+def test_a_target_without_a_test_set_is_reported_before_anything_is_trained(content, tmp_path):
     base = content["base"]
     target = {"train": base["train"], "dev": base["dev"]}
     tanda = {

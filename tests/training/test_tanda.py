@@ -1,12 +1,12 @@
-"""Transfer, then adapt: a plan of ordinary runs, each made once."""
+"""Transfer, then adapt: a sequence of ordinary runs, each trained once."""
 
 import pytest
 import yaml
-from conftest import groups, write_groups
 from trained import history, weights
+from training_data import groups, write_groups
 
 from cascada.core.errors import CascadaError
-from cascada.training.recipes import validated
+from cascada.training.recipes import parse_recipe
 from cascada.training.settings import Recipe
 from cascada.training.tanda import steps, train_tanda
 
@@ -30,7 +30,7 @@ def content(content_in, tmp_path, words):
 
 
 def plan(content, **changes):
-    return list(steps(validated({**content, **changes}, "recipe")))
+    return list(steps(parse_recipe({**content, **changes}, "recipe")))
 
 
 def names(recipes: list[Recipe]) -> list[str]:
@@ -46,11 +46,11 @@ def names(recipes: list[Recipe]) -> list[str]:
         ("union", ["union-one", "union-two"]),
     ],
 )
-def test_each_method_is_a_plan_of_runs_in_folders_of_their_own(content, method, folders):
+def test_each_method_is_a_sequence_of_runs_in_their_own_folders(content, method, folders):
     assert names(plan(content, method=method)) == folders
 
 
-def test_the_adapt_step_goes_on_from_the_transferred_ranker(content):
+def test_the_adapt_step_continues_from_the_transferred_ranker(content):
     transfer, one, two = plan(content)
     assert one.model.encoder == two.model.encoder == transfer.output
     assert transfer.model.encoder == content["model"]["encoder"]
@@ -60,7 +60,7 @@ def test_the_targets_dev_set_chooses_in_both_steps(content, data):
     assert all(step.dev.source == str(data / "dev.jsonl") for step in plan(content))
 
 
-def test_fine_tuning_has_its_own_settings_or_the_transfers(content):
+def test_fine_tuning_uses_its_own_settings_or_the_transfers(content):
     one, two = plan(content, method="target")
     assert one.training.epochs == content["transfer"]["training"]["epochs"]
     assert two.training.epochs == 1
@@ -75,8 +75,8 @@ def test_the_union_trains_on_both_sets(content):
     ]
 
 
-def test_transfer_then_adapt_and_again_trains_nothing_twice(content, tmp_path):
-    recipe = validated(content, "recipe")
+def test_running_a_recipe_again_trains_nothing_twice(content, tmp_path):
+    recipe = parse_recipe(content, "recipe")
     transfer, one, two = train_tanda(recipe)
     assert (weights(one) == weights(transfer)) is False
     assert history(one)["dev"][-1]["MAP"] >= history(transfer)["dev"][-1]["MAP"] - 0.05
@@ -89,12 +89,12 @@ def test_another_target_is_adapted_from_the_same_transferred_ranker(content, tmp
     kept = str(tmp_path / "kept")
     content["transfer"]["output"] = kept
     first = {**content, "targets": {"one": content["targets"]["one"]}}
-    train_tanda(validated(first, "recipe"))
-    made = (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns
+    train_tanda(parse_recipe(first, "recipe"))
+    written_at = (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns
     second = {**content, "output": str(tmp_path / "second"), "targets": {"two": content["targets"]["two"]}}
-    folders = train_tanda(validated(second, "recipe"))
+    folders = train_tanda(parse_recipe(second, "recipe"))
     assert [folder.name for folder in folders] == ["kept", "adapt-two"]
-    assert (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns == made
+    assert (tmp_path / "kept" / "model.safetensors").stat().st_mtime_ns == written_at
 
 
 @pytest.mark.parametrize("step", ["transfer", "adapt-one"])
@@ -121,9 +121,9 @@ def test_a_run_killed_in_either_step_is_finished_by_the_same_command(content, tm
 
 def test_a_tanda_recipe_without_targets_is_a_mistake(content):
     with pytest.raises(CascadaError, match="targets"):
-        validated({**content, "targets": {}}, "recipe")
+        parse_recipe({**content, "targets": {}}, "recipe")
 
 
 def test_an_unknown_kind_is_a_mistake_that_lists_the_known_ones():
     with pytest.raises(CascadaError, match="train, tanda, study"):
-        validated({"kind": "magic"}, "recipe")
+        parse_recipe({"kind": "magic"}, "recipe")

@@ -1,5 +1,5 @@
-"""Speed against peers, in one run: `cascada bench`.
+"""Speed compared with other libraries, in one run: `cascada bench`.
 
-`child.py`, `installed.py` and what is in `adapters/` are run as files, also by another environment's Python: they
-import nothing of Cascada unless they measure it.
+`child.py`, `installed.py` and the files in `adapters/` are run as scripts, possibly by another environment's Python.
+They import nothing of Cascada unless they measure it.
 """

@@ -1,11 +1,11 @@
-"""Measures one engine in a process of its own. Run as a file; JSON comes in and goes out, a line each.
+"""Measure one engine in a process of its own. Run as a script; requests and answers are JSON, one per line.
 
     {"adapter": "flashrank", "folder": …, "texts": "texts.json", "max_length": 128, "settings": {…}}
         → {"load_seconds": …, "versions": {…}}
     {"candidates": 100}  → {"seconds": …, "peak_memory": …, …}
 
-The first line loads the engine; each further one ranks the first so many candidates once. The peak is the largest
-memory the process ever held so far, in bytes. Imports nothing of Cascada, so that any environment can run it.
+The first line loads the engine; each further line ranks the first candidates once, as many as it says. `peak_memory`
+is the largest memory of the process so far, in bytes. Imports nothing of Cascada, so that any environment can run it.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from typing import Any
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no answer
-    with suppress(OSError):  # if memory runs out, this process goes, and no one else's
+    os.dup2(2, 1)  # what a library prints is not an answer
+    with suppress(OSError):  # if memory runs out, the system ends this process and no other
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
-    def answer(found: dict[str, Any]) -> None:
-        print(json.dumps(found), file=answers, flush=True)
+    def answer(content: dict[str, Any]) -> None:
+        print(json.dumps(content), file=answers, flush=True)
 
     job = json.loads(sys.stdin.readline())
     texts = json.loads(Path(job["texts"]).read_text(encoding="utf-8"))
     adapter = runpy.run_path(str(Path(__file__).parent / "adapters" / f"{job['adapter']}.py"))
     started = time.perf_counter()
     rank = adapter["load"](Path(job["folder"]), job["max_length"], job["settings"])
-    answer({"load_seconds": time.perf_counter() - started, "versions": versions(adapter["PARTS"])})
+    answer({"load_seconds": time.perf_counter() - started, "versions": versions(adapter["PACKAGES"])})
     for line in sys.stdin:
         candidates = texts["candidates"][: json.loads(line)["candidates"]]
         started = time.perf_counter()
-        more = rank(texts["question"], candidates)
-        answer({"seconds": time.perf_counter() - started, "peak_memory": peak_memory(), **(more or {})})
+        details = rank(texts["question"], candidates)
+        answer({"seconds": time.perf_counter() - started, "peak_memory": peak_memory(), **(details or {})})
 
 
-def versions(parts: tuple[str, ...]) -> dict[str, str]:
+def versions(packages: tuple[str, ...]) -> dict[str, str]:
     from importlib import metadata
 
-    found = {}
-    for name in parts:
+    installed = {}
+    for name in packages:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed
 
 
 def peak_memory() -> int:
-    """Not `getrusage`'s figure where there is another: it holds what the parent had at the fork."""
+    """The largest memory so far, from /proc if there is one: `getrusage` includes the parent's memory at the fork."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmHWM:"):

@@ -1,4 +1,4 @@
-"""What is measured: a row each."""
+"""The engines that are measured, one row each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Engine:
-    """One row: whose code, on which of the folders that `prepare` writes, with which settings."""
+    """One row of the tables: an adapter, the prepared folder that it loads, and its settings."""
 
     name: str
     adapter: str
@@ -16,7 +16,7 @@ class Engine:
     folder: str
     """trained, fp32, int8 or peer."""
     needs: tuple[str, ...]
-    """Modules it imports."""
+    """Modules that it imports."""
     settings: dict[str, Any] = field(default_factory=dict)
     peer: bool = False
 
@@ -34,7 +34,6 @@ SENTENCE_TRANSFORMERS = _peer(
     "sentence-transformers torch fp32", "sentence_transformers", ("sentence_transformers",), backend="torch"
 )
 
-
 SENTENCE_TRANSFORMERS_INT8 = _peer(
     "sentence-transformers ONNX int8",
     "sentence_transformers",
@@ -43,9 +42,7 @@ SENTENCE_TRANSFORMERS_INT8 = _peer(
     graph="int8",
 )
 
-
 FULL_INT8 = _cascada("int8", 0)
-
 
 ENGINES = (
     SENTENCE_TRANSFORMERS,
@@ -63,6 +60,6 @@ ENGINES = (
 )
 
 
-def chosen(parts: list[str] | None) -> list[Engine]:
-    """The rows whose name contains one of the parts; all of them if none is given."""
-    return [one for one in ENGINES if parts is None or any(part.lower() in one.name.lower() for part in parts)]
+def engines_named(parts: list[str] | None) -> list[Engine]:
+    """The engines whose name contains one of the parts; all engines if None."""
+    return [engine for engine in ENGINES if parts is None or any(part.lower() in engine.name.lower() for part in parts)]

@@ -1,4 +1,4 @@
-"""What an installation takes on disk: a distribution and all that it requires. Run as a file, by any Python.
+"""The size on disk of a distribution and its dependencies. Run as a script, by any Python.
 
 python installed.py cascada  →  {"bytes": …, "distributions": {"numpy": …, …}}
 """
@@ -12,15 +12,15 @@ from pathlib import Path
 
 
 def installed(name: str) -> dict[str, int]:
-    """Bytes of each distribution; extras are not followed."""
+    """Bytes of each distribution; extras do not count."""
     sizes: dict[str, int] = {}
     waiting = [name]
     while waiting:
-        one = _normal(waiting.pop())
-        if one in sizes:
+        current = _normalised(waiting.pop())
+        if current in sizes:
             continue
-        distribution = metadata.distribution(one)
-        sizes[one] = _size(distribution) + (_edited(one) if one == _normal(name) else 0)
+        distribution = metadata.distribution(current)
+        sizes[current] = _size(distribution) + (_editable_size(current) if current == _normalised(name) else 0)
         waiting += _required(distribution)
     return sizes
 
@@ -29,7 +29,11 @@ def _required(distribution: metadata.Distribution) -> list[str]:
     from packaging.requirements import Requirement
 
     requirements = [Requirement(line) for line in distribution.requires or []]
-    return [one.name for one in requirements if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return [
+        requirement.name
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
 
 
 def _size(distribution: metadata.Distribution) -> int:
@@ -37,19 +41,19 @@ def _size(distribution: metadata.Distribution) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
 
 
-def _edited(name: str) -> int:
-    """A package that is installed as a link to its sources is not among its distribution's files."""
-    found = util.find_spec(name.replace("-", "_"))
-    folder = Path(found.origin).parent if found and found.origin else None
+def _editable_size(name: str) -> int:
+    """The size of a package in editable mode, whose sources are not among its distribution's files; 0 otherwise."""
+    spec = util.find_spec(name.replace("-", "_"))
+    folder = Path(spec.origin).parent if spec and spec.origin else None
     if folder is None or any("site-packages" in part for part in folder.parts):
         return 0
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
-def _normal(name: str) -> str:
+def _normalised(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
 if __name__ == "__main__":
-    found = installed(sys.argv[1])
-    print(json.dumps({"bytes": sum(found.values()), "distributions": found}))
+    sizes = installed(sys.argv[1])
+    print(json.dumps({"bytes": sum(sizes.values()), "distributions": sizes}))

@@ -1,4 +1,4 @@
-"""Time engines in turn, each in its own process, so that what else the machine does hits all alike."""
+"""Time the engines in turn, each in its own process, so that other load on the machine affects all of them alike."""
 
 from __future__ import annotations
 
@@ -16,30 +16,29 @@ from cascada.bench.process import Child, ChildFailed, missing
 
 CHILD = Path(__file__).parent / "child.py"
 
-
 PAUSE = 0.2
-"""Seconds between two measurements: threads that wait for more work spin for a while."""
+"""Seconds between two measurements, for the threads of the previous engine to stop spinning."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class MeasuringPlan:
     """How much is measured."""
 
     candidates: tuple[int, ...]
     repeats: int
     seconds: float
-    """An engine that has spent so many on a number of candidates is measured three times there, not `repeats`."""
+    """Stop after three repeats once an engine has used this many seconds on a number of candidates."""
     timeout: float = 900
     pause: float = PAUSE
 
 
 class Row:
-    """One engine's process and what was measured of it; an engine that failed is a row that says why."""
+    """One engine's process and its measurements; if the engine failed, the reason."""
 
     def __init__(self, engine: Engine, folder: Path | None, *, max_length: int, texts: Path, peers: str | None) -> None:
         self.engine = engine
         self.problem: str | None = None
-        self.about: dict[str, Any] = {}
+        self.details: dict[str, Any] = {}
         self.cells: list[dict[str, Any]] = []
         self._child: Child | None = None
         self._folder, self._max_length, self._texts, self._peers = folder, max_length, texts, peers
@@ -53,7 +52,7 @@ class Row:
             return
         self._child = Child(python, str(CHILD), timeout=timeout)
         job = {"adapter": self.engine.adapter, "settings": self.engine.settings, "max_length": self._max_length}
-        self.about = self._ask({**job, "folder": str(self._folder), "texts": str(self._texts)}) or {}
+        self.details = self._ask({**job, "folder": str(self._folder), "texts": str(self._texts)}) or {}
 
     def rank(self, candidates: int) -> dict[str, Any] | None:
         """One measurement; None once the engine has failed."""
@@ -65,7 +64,7 @@ class Row:
             self._child = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"engine": self.engine.name, "problem": self.problem, **self.about, "cells": self.cells}
+        return {"engine": self.engine.name, "problem": self.problem, **self.details, "cells": self.cells}
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
         if self._child is None:
@@ -80,7 +79,10 @@ class Row:
 
 
 def python_for(engine: Engine, peers: str | None) -> tuple[str, str | None]:
-    """Who runs it: this Python, or for a peer that is not installed here the other one; and what is missing there."""
+    """The Python to run an engine with, and the problem if a module is missing there.
+
+    It is this Python, or `peers` for a peer that is not installed here.
+    """
     absent = missing(sys.executable, engine.needs)
     if absent and engine.peer and peers:
         absent = missing(peers, engine.needs)
@@ -91,35 +93,40 @@ def python_for(engine: Engine, peers: str | None) -> tuple[str, str | None]:
 def measure(
     engines: Sequence[Engine],
     folders: Mapping[str, Path],
-    plan: Plan,
+    plan: MeasuringPlan,
     *,
     texts: Path,
     max_length: int,
     peers: str | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    on_progress: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
-    """A row for each engine, in their order. `tell` gets a line for each engine and number of candidates."""
-    rows = [Row(one, folders.get(one.folder), max_length=max_length, texts=texts, peers=peers) for one in engines]
+    """Measure the engines; one row each, in their order.
+
+    `on_progress` is called with a line for each engine and number of candidates.
+    """
+    rows = [
+        Row(engine, folders.get(engine.folder), max_length=max_length, texts=texts, peers=peers) for engine in engines
+    ]
     try:
         for row in rows:
             row.start(plan.timeout)
-            tell(f"{row.engine.name}: {row.problem or 'loaded'}")
+            on_progress(f"{row.engine.name}: {row.problem or 'loaded'}")
         for candidates in plan.candidates:
             _measure(rows, candidates, plan)
             for row in rows:
-                tell(_line(row, candidates))
+                on_progress(_line(row, candidates))
     finally:
         for row in rows:
             row.stop()
     return [row.to_dict() for row in rows]
 
 
-def _measure(rows: Sequence[Row], candidates: int, plan: Plan) -> None:
-    found: dict[str, list[dict[str, Any]]] = {row.engine.name: [] for row in rows}
-    for repeat in range(-1, plan.repeats):  # the first time warms up
+def _measure(rows: Sequence[Row], candidates: int, plan: MeasuringPlan) -> None:
+    measurements: dict[str, list[dict[str, Any]]] = {row.engine.name: [] for row in rows}
+    for repeat in range(-1, plan.repeats):  # repeat -1 is the warm-up
         for row in rows:
-            done = found[row.engine.name]
-            if len(done) >= 3 and sum(one["seconds"] for one in done) > plan.seconds:
+            done = measurements[row.engine.name]
+            if len(done) >= 3 and sum(measurement["seconds"] for measurement in done) > plan.seconds:
                 continue
             answer = row.rank(candidates)
             if answer and repeat >= 0:
@@ -127,15 +134,15 @@ def _measure(rows: Sequence[Row], candidates: int, plan: Plan) -> None:
             if answer:
                 time.sleep(plan.pause)
     for row in rows:
-        if done := found[row.engine.name]:
+        if done := measurements[row.engine.name]:
             row.cells.append(_cell(candidates, done))
 
 
 def _cell(candidates: int, done: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    seconds = [one["seconds"] for one in done]
+    seconds = [measurement["seconds"] for measurement in done]
     median = float(np.median(seconds))
     return {
-        **done[-1],  # the peak so far, and what a ranking costs
+        **done[-1],  # the peak memory so far, and the cost of a ranking
         "candidates": candidates,
         "seconds": seconds,
         "median": median,

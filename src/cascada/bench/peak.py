@@ -1,9 +1,9 @@
-"""The machine's peak in 8-bit matrix products: ONNX Runtime's MatMulInteger at a layer's shapes, all cores at work.
+"""The machine's peak speed in int8 matrix products: ONNX Runtime's MatMulInteger at a layer's shapes, on all cores.
 
     python -m cascada.bench.peak HIDDEN FEED_FORWARD CORES  →  {"gops": …, "products": {"384x1152": …, …}}
 
-One single-threaded session a core, side by side, on 512 tokens at a time. `gops` is what a layer's products would run
-at one after another: all of their operations by all of their time, two operations for a multiplication and an addition.
+One single-threaded session per core runs on 512 tokens at a time. `gops` is the speed of all products of a layer in
+sequence: their operations divided by their time; a multiplication and an addition are two operations.
 """
 
 from __future__ import annotations
@@ -19,18 +19,16 @@ import numpy as np
 from cascada.core.errors import require
 
 TOKENS = 512
-
-
 SECONDS = 0.5
 
 
 def peak(hidden: int, feed_forward: int, cores: int, *, seconds: float = SECONDS) -> dict[str, object]:
-    """Operations a second, in thousands of millions."""
+    """The speed of each product, and of a whole layer, in billions of operations per second."""
     shapes = [(hidden, 3 * hidden), (hidden, hidden), (hidden, feed_forward), (feed_forward, hidden)]
     speeds = {f"{rows}x{columns}": _speed(rows, columns, cores, seconds) for rows, columns in shapes}
     operations = [rows * columns for rows, columns in shapes]
-    taken = [work / speed for work, speed in zip(operations, speeds.values(), strict=True)]
-    return {"gops": sum(operations) / sum(taken), "products": speeds}
+    times = [work / speed for work, speed in zip(operations, speeds.values(), strict=True)]
+    return {"gops": sum(operations) / sum(times), "products": speeds}
 
 
 def _speed(rows: int, columns: int, cores: int, seconds: float) -> float:
@@ -40,7 +38,7 @@ def _speed(rows: int, columns: int, cores: int, seconds: float) -> float:
     started = time.perf_counter()
 
     def work(call: Callable[[], object]) -> int:
-        """At least one call, however long the machine was busy with something else before it."""
+        """Call until the time is over, and at least once, however busy the machine is."""
         call()
         done = 1
         while time.perf_counter() < started + seconds:
@@ -54,7 +52,7 @@ def _speed(rows: int, columns: int, cores: int, seconds: float) -> float:
 
 
 def _call(rows: int, columns: int, seed: int) -> Callable[[], object]:
-    """One product with weights that the runtime may lay out as it likes, as a layer's are."""
+    """One product whose weights, like a layer's, are constants that the runtime may lay out as it likes."""
     require("onnx", "train", "measuring the peak")
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper

@@ -1,7 +1,7 @@
-"""A ranker's encoder laid out as the hub has a cross-encoder: what the peers load.
+"""Write a ranker's encoder as a cross-encoder in the hub's layout, which is what the peers load.
 
-The layers and the embeddings are the ranker's own; the head is the peer's (a pooler and one linear layer on the first
-token), with random weights. A head reads one vector a pair, so that its time does not count.
+Embeddings and layers are the ranker's own. The head (a pooler and one linear layer on the first token) has random
+weights; it reads one vector per pair, so its time does not matter.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForSequenceClassification
 
 from cascada.systems.cascade.folder import load
-from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.network import CascadeRanker
 
 
 def write_peer(folder: Path, out: Path) -> None:
-    """Weights, config and tokenizer of the ranker in `folder`."""
+    """Write weights, configuration and tokenizer of the ranker in `folder`."""
     ranker = load(folder)
     model = classifier(ranker)
     model.save_pretrained(out)
     _write_tokenizer(folder, out, ranker)
 
 
-def classifier(ranker: StagedRanker) -> Any:
-    """The encoder under the one-logit head that transformers has for it."""
+def classifier(ranker: CascadeRanker) -> Any:
+    """The encoder with transformers' own classification head, of one logit."""
     torch.manual_seed(0)
     config = ranker.encoder.config
     config.num_labels = 1
@@ -40,8 +40,8 @@ def classifier(ranker: StagedRanker) -> Any:
     return model.eval()
 
 
-def _write_tokenizer(folder: Path, out: Path, ranker: StagedRanker) -> None:
-    """The peers want limits and signs told beside the tokenizer itself."""
+def _write_tokenizer(folder: Path, out: Path, ranker: CascadeRanker) -> None:
+    """The peers expect the maximum length and the padding token in files next to the tokenizer."""
     shutil.copy(folder / "tokenizer.json", out)
     known = folder / "tokenizer_config.json"
     settings = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
@@ -52,7 +52,7 @@ def _write_tokenizer(folder: Path, out: Path, ranker: StagedRanker) -> None:
 
 
 def write_graphs(peer: Path) -> None:
-    """`onnx/fp32.onnx` and `onnx/int8.onnx`, traced and quantised (dynamically, per tensor) as optimum does it."""
+    """Write `onnx/fp32.onnx` and `onnx/int8.onnx`, traced and quantised (dynamically, per tensor) as optimum does."""
     model = AutoModelForSequenceClassification.from_pretrained(peer, dtype=torch.float32).eval()
     inputs = ["input_ids", "attention_mask"]
     if getattr(model.config, "type_vocab_size", 0) > 1:

@@ -1,4 +1,4 @@
-"""A child process that is asked in JSON, a line each; its death is an answer too."""
+"""A child process that answers requests in JSON, one per line. If it dies, the reason is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cascada.core.errors import CascadaError
 from cascada.core.probe import last_line, signal_name
 
 ENVIRONMENT = {
-    "PYTHONSAFEPATH": "1",  # a file torch.py here is not the library
+    "PYTHONSAFEPATH": "1",  # so that a file torch.py in the current folder is not imported
     "PYTHONIOENCODING": "utf-8",
     "HF_HUB_OFFLINE": "1",
     "TOKENIZERS_PARALLELISM": "true",
@@ -22,11 +22,11 @@ ENVIRONMENT = {
 
 
 class ChildFailed(CascadaError):
-    """The child gave no answer; the sentence says why, as far as that is known."""
+    """The child gave no answer; the message says why, as far as known."""
 
 
 class Child:
-    """`python …`, to be asked one thing after another."""
+    """A Python process that is asked one thing after another."""
 
     def __init__(self, python: str, *arguments: str, timeout: float) -> None:
         self.timeout = timeout
@@ -42,13 +42,13 @@ class Child:
         )
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Its answer, or ChildFailed with what became of it."""
+        """Its answer; raises ChildFailed if it dies or takes too long."""
         assert self._process.stdin
         assert self._process.stdout
-        late = threading.Event()
+        timed_out = threading.Event()
 
         def give_up() -> None:
-            late.set()
+            timed_out.set()
             self._process.kill()
 
         timer = threading.Timer(self.timeout, give_up)
@@ -62,7 +62,7 @@ class Child:
         finally:
             timer.cancel()
         if not line:
-            raise ChildFailed(f"no answer in {self.timeout:g} seconds" if late.is_set() else self._end())
+            raise ChildFailed(f"no answer in {self.timeout:g} seconds" if timed_out.is_set() else self._reason())
         return json.loads(line)  # type: ignore[no-any-return]
 
     def close(self) -> None:
@@ -70,15 +70,15 @@ class Child:
         self._process.communicate()
         self._errors.close()
 
-    def _end(self) -> str:
+    def _reason(self) -> str:
         code = self._process.wait()
         self._errors.seek(0)
-        said = last_line(self._errors.read().decode("utf-8", "replace"))
-        return f"died by {signal_name(-code)}" if code < 0 else said or f"ended with exit code {code}"
+        message = last_line(self._errors.read().decode("utf-8", "replace"))
+        return f"died by {signal_name(-code)}" if code < 0 else message or f"ended with exit code {code}"
 
 
 def once(python: str, *arguments: str, timeout: float) -> dict[str, Any]:
-    """The one answer of a process that needs no question."""
+    """Run a process for its single answer."""
     child = Child(python, *arguments, timeout=timeout)
     try:
         return child.ask({})
@@ -87,14 +87,14 @@ def once(python: str, *arguments: str, timeout: float) -> dict[str, Any]:
 
 
 def missing(python: str, modules: tuple[str, ...]) -> str | None:
-    """The first of the modules that this Python does not find."""
+    """The first of the modules that this Python cannot find, or None."""
     code = "import sys, importlib.util as u\nfor name in sys.argv[1:]:\n    u.find_spec(name) or sys.exit(name)\n"
     command = [python, "-c", code, *modules]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, env=os.environ | ENVIRONMENT, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | ENVIRONMENT, check=False)
     except OSError as error:
         raise CascadaError(f"{python} cannot be run: {error.strerror}.") from error
-    if not found.returncode:
+    if not done.returncode:
         return None
-    said = last_line(found.stderr)
-    return said.rpartition("No module named ")[2].strip("'") if "No module named" in said else said
+    message = last_line(done.stderr)
+    return message.rpartition("No module named ")[2].strip("'") if "No module named" in message else message

@@ -1,4 +1,4 @@
-"""What the measured times say: ratios between engines, and tables of them."""
+"""Tables of a benchmark's results, and ratios between engines."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8
 
 REFERENCE = 400
-"""The number of candidates at which ratios are told, if it was measured."""
+"""The number of candidates at which ratios are shown, if it was measured."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of words; the first column is a name, the others are figures."""
+    """Cells as text; the first column is a name, the others are numbers."""
 
     title: str
     header: list[str]
     rows: list[list[str]]
 
 
-def tables(found: dict[str, Any]) -> list[Table]:
-    """All there is to show of one benchmark."""
-    shown = [_seconds(found), _ratios(found), _memory(found)]
-    return shown + ([_around(found)] if "start" in found else [])
+def tables(results: dict[str, Any]) -> list[Table]:
+    """All tables of one benchmark."""
+    measured = [_seconds(results), _ratios(results), _memory(results)]
+    return measured + ([_overheads(results)] if "start" in results else [])
 
 
-def heading(found: dict[str, Any]) -> str:
-    """The model and the machine, in a line each."""
-    model, machine, texts = found["model"], found["machine"], found["texts"]
+def heading(results: dict[str, Any]) -> str:
+    """The model and the machine, one line each."""
+    model, machine, texts = results["model"], results["machine"], results["texts"]
     cpu = machine["cpu"]
     flags = " ".join(name for name, there in cpu["instructions"].items() if there)
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
@@ -41,18 +41,18 @@ def heading(found: dict[str, Any]) -> str:
     )
 
 
-def reference(found: dict[str, Any]) -> int | None:
-    """REFERENCE, or the most candidates that were measured."""
-    counts = candidates(found)
+def reference(results: dict[str, Any]) -> int | None:
+    """REFERENCE if it was measured, otherwise the largest number of candidates that was."""
+    counts = candidates(results)
     return REFERENCE if REFERENCE in counts else max(counts, default=None)
 
 
-def ratios(found: dict[str, Any], candidates: int) -> dict[str, dict[str, float]]:
-    """For each engine measured at so many candidates, what there is to say of its time there."""
-    cells = {row["engine"]: cell for row in found["engines"] if (cell := _cell(row, candidates))}
+def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, float]]:
+    """Each engine's speed at this number of candidates, relative to the others, its own α=0 and the peak."""
+    cells = {row["engine"]: cell for row in results["engines"] if (cell := _cell(row, candidates))}
     full = max((cell.get("full_flops", 0) for cell in cells.values()), default=0)
-    peak = found.get("int8_peak", {}).get("all cores", {}).get("gops")
-    told = {}
+    peak = results.get("int8_peak", {}).get("all cores", {}).get("gops")
+    by_engine = {}
     for name, cell in cells.items():
         own = cells.get(f"{name.partition('α=')[0]}α=0") if "α=" in name else None
         figures = {
@@ -64,14 +64,14 @@ def ratios(found: dict[str, Any], candidates: int) -> dict[str, dict[str, float]
         }
         if figures["against own α=0"] and figures["by arithmetic"]:
             figures["realised"] = figures["against own α=0"] / figures["by arithmetic"]
-        told[name] = {key: value for key, value in figures.items() if value}
-    return told
+        by_engine[name] = {key: value for key, value in figures.items() if value}
+    return by_engine
 
 
-def _seconds(found: dict[str, Any]) -> Table:
-    counts = candidates(found)
+def _seconds(results: dict[str, Any]) -> Table:
+    counts = candidates(results)
     rows = []
-    for row in found["engines"]:
+    for row in results["engines"]:
         cells = [_cell(row, count) for count in counts]
         times = [f"{cell['median']:.3f} ({cell['p95']:.3f})" if cell else "–" for cell in cells]
         problem = f": {row['problem']}" if row["problem"] else ""
@@ -79,12 +79,12 @@ def _seconds(found: dict[str, Any]) -> Table:
     return Table("Seconds by candidates: median (95th percentile)", ["", *(f"{n:,}" for n in counts)], rows)
 
 
-def _ratios(found: dict[str, Any]) -> Table:
-    count = reference(found) or 0
-    header = ["", "a second", "× s-t torch", "× s-t int8", "× own α=0", "arithmetic", "realised", "of peak", "growth"]
+def _ratios(results: dict[str, Any]) -> Table:
+    count = reference(results) or 0
+    header = ["", "per second", "× s-t torch", "× s-t int8", "× own α=0", "arithmetic", "realised", "of peak", "growth"]
     rows = []
-    for row in found["engines"]:
-        figures, cell = ratios(found, count).get(row["engine"]), _cell(row, count)
+    for row in results["engines"]:
+        figures, cell = ratios(results, count).get(row["engine"]), _cell(row, count)
         if figures is None or cell is None:
             continue
         keys = ("against torch", "against ONNX int8", "against own α=0", "by arithmetic")
@@ -94,30 +94,30 @@ def _ratios(found: dict[str, Any]) -> Table:
     return Table(f"At {count:,} candidates", header, rows)
 
 
-def _memory(found: dict[str, Any]) -> Table:
-    counts = candidates(found)
+def _memory(results: dict[str, Any]) -> Table:
+    counts = candidates(results)
     rows = []
-    for row in found["engines"]:
+    for row in results["engines"]:
         cells = [_cell(row, count) for count in counts]
         if any(cells):
             rows.append([row["engine"], *(f"{cell['peak_memory'] / 1e6:,.0f}" if cell else "–" for cell in cells)])
     return Table("Peak memory of the process in MB, by candidates", ["", *(f"{n:,}" for n in counts)], rows)
 
 
-def _around(found: dict[str, Any]) -> Table:
+def _overheads(results: dict[str, Any]) -> Table:
     names = {
         "import cascada": "`import cascada`",
         "import sentence_transformers": "`import sentence_transformers`",
         "cascada rank": "`cascada rank`, 100 candidates, from start to end of the process",
-        "CrossEncoder.predict": "the same by sentence-transformers",
+        "CrossEncoder.predict": "the same with sentence-transformers",
     }
-    rows = [[names[key], f"{seconds:.2f} s"] for key, seconds in found["start"].items()]
+    rows = [[names[key], f"{seconds:.2f} s"] for key, seconds in results["start"].items()]
     rows += [
-        [f"{name} and what it requires, on disk", f"{one['bytes'] / 1e6:,.0f} MB"]
-        for name, one in found["installed"].items()
+        [f"{name} and its dependencies, on disk", f"{size['bytes'] / 1e6:,.0f} MB"]
+        for name, size in results["installed"].items()
     ]
-    rows += [["8-bit matrix products, all cores", f"{one['gops']:,.0f} GOPS"] for one in found["int8_peak"].values()]
-    return Table("Beside ranking", ["", ""], rows)
+    rows += [["int8 matrix products, all cores", f"{peak['gops']:,.0f} GOPS"] for peak in results["int8_peak"].values()]
+    return Table("Besides ranking", ["", ""], rows)
 
 
 def _growth(row: dict[str, Any], cell: dict[str, Any]) -> str:
@@ -125,9 +125,9 @@ def _growth(row: dict[str, Any], cell: dict[str, Any]) -> str:
     return f"{cell['throughput'] / last['throughput']:.2f}" if last is not cell else "–"
 
 
-def candidates(found: dict[str, Any]) -> list[int]:
+def candidates(results: dict[str, Any]) -> list[int]:
     """The numbers of candidates that were measured."""
-    return sorted({cell["candidates"] for row in found["engines"] for cell in row["cells"]})
+    return sorted({cell["candidates"] for row in results["engines"] for cell in row["cells"]})
 
 
 def _cell(row: dict[str, Any], candidates: int) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""A whole benchmark: folders, engines, start, size, peak."""
+"""A whole benchmark: prepare the folders, measure the engines, then startup, size and peak speed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine
-from cascada.bench.measure import Plan, measure, python_for
-from cascada.bench.prepare import QUESTION, sentences
+from cascada.bench.measure import MeasuringPlan, measure, python_for
+from cascada.bench.overheads import COLD_CANDIDATES, Overheads
 from cascada.bench.process import ChildFailed, missing, once
-from cascada.bench.surroundings import COLD, Surroundings
+from cascada.bench.texts import QUESTION, sentences
 from cascada.core import processors
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_shape
+from cascada.core.probe import installed_version
 from cascada.text.pairs import PairTokenizer
 
 HERE = Path(__file__).parent
 
-
-LONG = 3600
-
+PREPARE_TIMEOUT = 3600
+"""Seconds."""
 
 SHAPE = re.compile(r"[1-9]\d*x[1-9]\d*")
+"""Layers and width, such as 12x384."""
 
 
 @dataclass(frozen=True)
@@ -39,24 +40,24 @@ class Bench:
     source: str
     """A ranker's folder, trained or exported, or a shape such as 12x384."""
     engines: Sequence[Engine]
-    plan: Plan
+    plan: MeasuringPlan
     peers: str | None = None
-    """Another environment's Python, for peers that are not installed beside Cascada."""
+    """Another environment's Python, for peers that are not installed in Cascada's own."""
     seed: int = 0
     starts: int = 3
-    """How often each cold start is measured; 0 leaves out starts, sizes and the peak."""
-    tell: Callable[[str], None] = lambda line: None
+    """How often each cold start is measured; 0 leaves out startup times, sizes and the peak."""
+    on_progress: Callable[[str], None] = lambda line: None
 
     def run(self) -> dict[str, Any]:
-        """Everything, as JSON would have it."""
+        """All results, as JSON prints them."""
         with tempfile.TemporaryDirectory(prefix="cascada-bench-") as work:
             folders, graphs = self._folders(Path(work))
             exported = folders.get("int8") or folders["fp32"]
             shape = read_shape(exported)
             texts = Path(work) / "texts.json"
-            candidates = sentences(max(*self.plan.candidates, COLD), self.seed)
+            candidates = sentences(max(*self.plan.candidates, COLD_CANDIDATES), self.seed)
             texts.write_text(json.dumps({"question": QUESTION, "candidates": candidates}), encoding="utf-8")
-            found = {
+            results = {
                 "machine": machine(),
                 "model": {"source": Path(self.source).name, "layers": shape["exits"][-1], "peer_graphs": graphs}
                 | {key: shape[key] for key in ("exits", "hidden", "feed_forward", "max_length")},
@@ -68,75 +69,82 @@ class Bench:
                     texts=texts,
                     max_length=shape["max_length"],
                     peers=self.peers,
-                    tell=self.tell,
+                    on_progress=self.on_progress,
                 ),
             }
-            peer = folders.get("peer") if any(one.peer for one in self.engines) else None
-            about = Surroundings(exported, peer, texts, self.peers, self.starts, self.tell)
-            return found | (about.measure() if self.starts else {})
+            peer = folders.get("peer") if any(engine.peer for engine in self.engines) else None
+            overheads = Overheads(exported, peer, texts, self.peers, self.starts, self.on_progress)
+            return results | (overheads.measure() if self.starts else {})
 
     def _folders(self, work: Path) -> tuple[dict[str, Path], str | None]:
-        """Where each kind of engine finds the weights, and who made the peers' graphs."""
+        """The folder of each kind of engine, and what exported the peers' graphs."""
         source = Path(self.source)
         if source.is_dir() or not SHAPE.fullmatch(self.source):
             shape = read_shape(source)
             if shape.get("engine") == "onnx":
                 return {shape["precision"]: source}, None
             if "kind" in shape:
-                raise CascadaError(f"{source} is a {shape['kind']} ranker; the benchmark is of transformers.")
+                raise CascadaError(f"{source} is a {shape['kind']} ranker; only transformer cascades are benchmarked.")
         for module in ("torch", "transformers", "safetensors", "onnx"):
             if missing(sys.executable, (module,)):
                 raise CascadaError(f'preparing a benchmark needs {module}: pip install "cascada[train]"')
-        self.tell(f"preparing {self.source}")
+        self.on_progress(f"preparing {self.source}")
         self._prepare("cascada.bench.prepare", str(work), self.source)
-        made = {"trained": work / "trained" if (work / "trained").exists() else source}
-        made |= {name: work / name for name in ("fp32", "int8", "peer")}
-        return made, self._graphs(work / "peer") if any("graph" in one.settings for one in self.engines) else None
+        folders = {"trained": work / "trained" if (work / "trained").exists() else source}
+        folders |= {name: work / name for name in ("fp32", "int8", "peer")}
+        needs_graphs = any("graph" in engine.settings for engine in self.engines)
+        return folders, self._export_graphs(work / "peer") if needs_graphs else None
 
-    def _graphs(self, peer: Path) -> str | None:
-        """By sentence-transformers and optimum if they are at hand, by torch otherwise."""
-        self.tell("preparing the peers' graphs")
+    def _export_graphs(self, peer: Path) -> str | None:
+        """Export with sentence-transformers and optimum if they are installed, otherwise with torch."""
+        self.on_progress("preparing the peers' graphs")
         python, absent = python_for(SENTENCE_TRANSFORMERS_INT8, self.peers)
         try:
             if absent is None:
-                once(python, str(HERE / "adapters" / "optimum_graphs.py"), str(peer), _instructions(), timeout=LONG)
+                once(
+                    python,
+                    str(HERE / "adapters" / "optimum_graphs.py"),
+                    str(peer),
+                    _instructions(),
+                    timeout=PREPARE_TIMEOUT,
+                )
                 return "optimum"
             self._prepare("cascada.bench.peer_folder", str(peer))
             return "torch.onnx"
         except CascadaError as failure:
-            self.tell(f"the peers' graphs: {failure}")
+            self.on_progress(f"the peers' graphs: {failure}")
             return None
 
     def _prepare(self, module: str, *arguments: str) -> None:
         try:
-            once(sys.executable, "-m", module, *arguments, timeout=LONG)
+            once(sys.executable, "-m", module, *arguments, timeout=PREPARE_TIMEOUT)
         except ChildFailed as failure:
             raise CascadaError(f"{self.source} could not be prepared: {failure}") from failure
 
 
 def machine() -> dict[str, Any]:
-    """Where it was measured, and how busy that was."""
+    """The machine, and how busy it was before."""
     packages = ("cascada", "onnxruntime", "numpy", "tokenizers", "torch")
     return {
         "cpu": processors.cpu(),
         "memory": processors.memory(),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "versions": {name: version for name in packages if (version := processors.version(name))},
+        "versions": {name: version for name in packages if (version := installed_version(name))},
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
 
 
 def _lengths(exported: Path, candidates: Sequence[str]) -> dict[str, float]:
-    """Tokens of a pair, as the ranker's tokenizer has them, before anything is cut."""
+    """Tokens per pair with the ranker's tokenizer, before truncation."""
     tokenizer = PairTokenizer.load(exported, max_length=512, pad_id=read_shape(exported)["pad_id"])
     lengths = tokenizer.encode([QUESTION], candidates, [0] * len(candidates)).lengths
     return {"tokens_mean": round(float(lengths.mean()), 1), "tokens_largest": int(lengths.max())}
 
 
 def _instructions() -> str:
-    """Which of optimum's settings is this processor's."""
+    """The name of this processor's instruction set in optimum's settings."""
     if platform.machine() in ("aarch64", "arm64"):
         return "arm64"
-    there = processors.cpu()["instructions"]
-    return "avx512_vnni" if there.get("avx512_vnni") else "avx512" if there.get("avx512f") else "avx2"
+    supported = processors.cpu()["instructions"]
+    return "avx512_vnni" if supported.get("avx512_vnni") else "avx512" if supported.get("avx512f") else "avx2"

@@ -1,4 +1,4 @@
-"""How long it takes to begin: imports, and a whole process that ranks once and ends."""
+"""Startup times: imports, and a whole process that ranks once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from cascada.core.probe import last_line, signal_name
 
 IMPORT = "import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
 
-
 CROSS_ENCODER = """
 import json, sys
 from sentence_transformers import CrossEncoder
@@ -27,21 +26,21 @@ CrossEncoder(sys.argv[1], device="cpu").predict(pairs, show_progress_bar=False)
 
 
 def import_time(python: str, module: str, *, repeats: int) -> float:
-    """Seconds of `import module` in a new process, without the interpreter's own start."""
+    """Seconds of `import module` in a new process, without the start of the interpreter."""
     return _median(lambda: float(_run([python, "-c", IMPORT.format(module=module)])), repeats)
 
 
 def cold_rank(model: Path, texts: Path, candidates: int, *, repeats: int) -> float:
     """Seconds of `cascada rank` from its start to its end."""
-    told = json.loads(texts.read_text(encoding="utf-8"))
-    lines = "".join(text + "\n" for text in told["candidates"][:candidates])
+    content = json.loads(texts.read_text(encoding="utf-8"))
+    lines = "".join(text + "\n" for text in content["candidates"][:candidates])
     code = "from cascada.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "rank", told["question"], "-", "--model", str(model), "--json"]
+    command = [sys.executable, "-c", code, "rank", content["question"], "-", "--model", str(model), "--json"]
     return _median(lambda: _timed(command, lines), repeats)
 
 
 def cold_cross_encoder(python: str, folder: Path, texts: Path, candidates: int, *, repeats: int) -> float:
-    """Seconds of a process that ranks the same with sentence-transformers."""
+    """Seconds of a process that ranks the same candidates with sentence-transformers."""
     command = [python, "-c", CROSS_ENCODER, str(folder), str(texts), str(candidates)]
     return _median(lambda: _timed(command), repeats)
 

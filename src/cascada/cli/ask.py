@@ -10,7 +10,6 @@ import typer
 
 from cascada.cli.index import complain, watched
 from cascada.cli.options import AsJson, Drop, Keep, Model, ratios, whole_numbers
-from cascada.core.errors import CascadaError
 
 
 def ask(
@@ -20,37 +19,45 @@ def ask(
         typer.Argument(metavar="PATH", help="Files and folders: .txt .md .html .pdf .jsonl; or an index."),
     ] = None,
     index: Annotated[
-        Path | None, typer.Option(help="Keep an index of the PATHs here and search it; made if it is not there.")
+        Path | None, typer.Option(help="Keep an index of the paths here and search it; created if necessary.")
     ] = None,
     model: Model = None,
-    reader: Annotated[Path | None, typer.Option(help="A reader's folder: shows the short answer in each one.")] = None,
-    top: Annotated[int, typer.Option(min=1, help="Show so many answers.")] = 3,
-    paragraphs: Annotated[int, typer.Option(min=1, help="Look for answers in so many paragraphs.")] = 80,
-    scoring: Annotated[str, typer.Option(help="How paragraphs are found: bm25 or tfidf.")] = "bm25",
-    language: Annotated[str, typer.Option(help="The documents' language, two letters: how sentences end.")] = "en",
+    reader: Annotated[
+        Path | None, typer.Option(help="A reader's folder: also show the short answer in each sentence.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Show this many answers.")] = 3,
+    paragraphs: Annotated[int, typer.Option(min=1, help="Search for answers in this many paragraphs.")] = 80,
+    scoring: Annotated[str, typer.Option(help="How paragraphs are retrieved: bm25 or tfidf.")] = "bm25",
+    language: Annotated[
+        str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences.")
+    ] = "en",
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[
-        float | None, typer.Option(help="Answer within so many milliseconds, once files and model are read.")
+        float | None, typer.Option(help="Answer within this many milliseconds, not counting loading files and model.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from documents: the sentences that answer it best, where they stand."""
-    from cascada.ranking import Ranker
-    from cascada.reading import Reader
-    from cascada.search import Asker, retriever_of
+    """Answer a question from documents: the sentences that answer it best, and where they are."""
+    from cascada.search import asker_of
 
-    if not paths and index is None:
-        raise CascadaError("There is nothing to ask: give files, folders or an index.")
-    drops, counts = ratios(drop), whole_numbers(keep, "--keep")
-    ranker = Ranker.load(model)
-    reads = Reader.load(reader) if reader else None
-    retriever = retriever_of(paths or [], index=index, scoring=scoring, report=complain, watch=watched)
-    asker = Asker(retriever, ranker, reader=reads, language=language)
-    found = asker.ask(question, top=top, paragraphs=paragraphs, drop=drops, keep=counts, deadline_ms=deadline_ms)
+    drop_ratios, counts = ratios(drop), whole_numbers(keep, "--keep")
+    asker = asker_of(
+        paths or [],
+        index=index,
+        ranker=model,
+        reader=reader,
+        scoring=scoring,
+        language=language,
+        report=complain,
+        watch=watched,
+    )
+    answers = asker.ask(
+        question, top=top, paragraphs=paragraphs, drop=drop_ratios, keep=counts, deadline_ms=deadline_ms
+    )
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(answers.to_dict()))
         return
     from rich.console import Console
 
-    Console().print(found)
+    Console().print(answers)

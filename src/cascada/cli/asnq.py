@@ -1,4 +1,4 @@
-"""`cascada data asnq`: Natural Questions as answer sentence selection; `asnq-split`: its dev set in two."""
+"""`cascada data asnq` converts Natural Questions to ASNQ; `asnq-split` splits its dev set in two."""
 
 from __future__ import annotations
 
@@ -18,27 +18,31 @@ if TYPE_CHECKING:
 
 
 def convert(
-    inputs: Annotated[list[Path], typer.Argument(help="Natural Questions files, simplified or original (.gz or not).")],
+    inputs: Annotated[
+        list[Path], typer.Argument(help="Natural Questions files, simplified or original; .gz is decompressed.")
+    ],
     out: Annotated[Path, typer.Argument(help="The file to write: .tsv or .tsv.gz.")],
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes (default: the usable cores).")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of processes; by default one per usable core.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Label every sentence of Natural Questions' pages from 1 to 4, as ASNQ does; only 4 answers the question."""
+    """Label every sentence of Natural Questions from 1 to 4, as ASNQ does; only label 4 answers the question."""
     from cascada.cli.progress import progress
     from cascada.core.processors import cores
-    from cascada.data.natural_questions import outcomes, write_asnq
+    from cascada.data.natural_questions import line_results, write_asnq
 
     check_output(str(out))
     for path in inputs:
         check_input(path)
     size = sum(path.stat().st_size for path in inputs)
     with progress("converting", total=size, unit="bytes") as advance:
-        done = write_asnq(outcomes(inputs, workers=workers or cores(), advance=advance), out)
+        done = write_asnq(line_results(inputs, workers=workers or cores(), advance=advance), out)
     report(done, out.name, str(out), as_json)
 
 
 def report(done: Conversion, name: str, out: str, as_json: bool) -> None:
-    """What was written to `out`, and then, as an error, what could not be."""
+    """Print what was written to `out`; raise an error about what could not be converted."""
     if as_json:
         typer.echo(json.dumps({"path": out} | _as_dict(done)))
     else:
@@ -51,9 +55,11 @@ def report(done: Conversion, name: str, out: str, as_json: bool) -> None:
 def split(
     source: Annotated[Path, typer.Argument(help="A file in ASNQ's layout, such as its dev.tsv.")],
     folder: Annotated[Path, typer.Argument(help="The folder for dev.tsv and test.tsv.")],
-    dev: Annotated[Path | None, typer.Option(help="The dev set's questions, one a line.")] = None,
-    test: Annotated[Path | None, typer.Option(help="The test set's questions, one a line.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Instead of lists: halves of the questions at random.")] = None,
+    dev: Annotated[Path | None, typer.Option(help="The questions of the dev set, one per line.")] = None,
+    test: Annotated[Path | None, typer.Option(help="The questions of the test set, one per line.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Instead of lists: split the questions at random, with this seed.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Split an ASNQ file into dev and test by question: by lists, or in halves."""
@@ -67,20 +73,21 @@ def split(
         raise CascadaError("Say how to split: by lists, --dev FILE and --test FILE, or in halves, --seed N.")
     done = write_splits(source, chosen, folder)
     if as_json:
-        counted = {name: one.as_dict() | {"absent": done.absent[name]} for name, one in done.counted.items()}
-        typer.echo(json.dumps(counted | {"unlisted": done.unlisted.as_dict()}, indent=2))
+        counted = {name: count.to_dict() | {"absent": done.absent[name]} for name, count in done.counted.items()}
+        typer.echo(json.dumps(counted | {"unlisted": done.unlisted.to_dict()}, indent=2))
     else:
         _print_labels(done.counted)
         _print_remarks(done)
 
 
 def check_output(out: str) -> None:
-    """A forgotten OUT would make the last input the file to write."""
+    """Reject another ending: if OUT is forgotten, the last input takes its place."""
     if not out.endswith((".tsv", ".tsv.gz")):
         raise CascadaError(f"The last argument is the file to write, a .tsv or .tsv.gz; {out} is neither.")
 
 
 def check_input(path: Path) -> None:
+    """Reject folders and missing files."""
     if path.is_dir():
         raise CascadaError(f"{path} is a folder: name the files in it, such as {path}/*.jsonl.gz.")
     if not path.exists():
@@ -89,15 +96,15 @@ def check_input(path: Path) -> None:
 
 def _as_dict(done: Conversion) -> dict[str, Any]:
     skipped = {reason.value: count for reason, count in done.skipped.items()}
-    problems = {"problems": done.problems, "first_problems": [str(one) for one in done.first_problems]}
-    return done.counted.as_dict() | {"skipped": skipped} | problems
+    problems = {"problems": done.problems, "first_problems": [str(problem) for problem in done.first_problems]}
+    return done.counted.to_dict() | {"skipped": skipped} | problems
 
 
 def _complain(done: Conversion, out: str) -> None:
-    """The good part is written by now; the exit code and a line for each of the first problems tell of the rest."""
+    """Raise an error that lists the first problems; everything else has been written by now."""
     if done.problems:
-        untold = done.problems - len(done.first_problems)
-        more = [f"… and {untold:,} more"] if untold else []
+        unlisted = done.problems - len(done.first_problems)
+        more = [f"… and {unlisted:,} more"] if unlisted else []
         raise CascadaError("\n".join([*map(str, done.first_problems), *more, f"{out} holds everything else."]))
 
 
@@ -110,7 +117,7 @@ def _print_remarks(done: Splits) -> None:
 
 
 def _print_labels(counted: Mapping[str, Statistics]) -> None:
-    """TANDA's Table 1."""
+    """Print the counts in the layout of Table 1 of the TANDA paper."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -122,8 +129,8 @@ def _print_labels(counted: Mapping[str, Statistics]) -> None:
     for name in counted:
         table.add_column(Text(name), justify="right")
     for label, inside, answer in (("1", "no", "no"), ("2", "no", "yes"), ("3", "yes", "no"), ("4", "yes", "yes")):
-        table.add_row(label, inside, answer, *(f"{one.grades.get(int(label), 0):,}" for one in counted.values()))
+        table.add_row(label, inside, answer, *(f"{count.grades.get(int(label), 0):,}" for count in counted.values()))
     table.add_section()
-    table.add_row("pairs", "", "", *(f"{one.pairs:,}" for one in counted.values()))
-    table.add_row("questions", "", "", *(f"{one.questions:,}" for one in counted.values()))
+    table.add_row("pairs", "", "", *(f"{count.pairs:,}" for count in counted.values()))
+    table.add_row("questions", "", "", *(f"{count.questions:,}" for count in counted.values()))
     Console().print(table)

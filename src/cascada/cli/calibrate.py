@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascada.cli.options import AsJson, Root, Source, split_or
+from cascada.cli.options import AsJson, Root, Source
 
 
 def calibrate(
@@ -16,18 +16,19 @@ def calibrate(
     data: Source,
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     root: Root = None,
-    split: Annotated[str | None, typer.Option(help="train, dev, test …; dev if not given.")] = None,
+    split: Annotated[str | None, typer.Option(help="train, dev, test …; by default dev.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a ranker whose scores are probabilities: of those with 0.7, seven in ten are right."""
+    """Write a ranker whose scores are probabilities: of the candidates with score 0.7, 70 % are correct."""
     from cascada.core.errors import require_torch
 
     require_torch("calibrating a ranker")
     from cascada.cli.progress import progress
     from cascada.data import load
+    from cascada.data.catalog import split_or_default
     from cascada.systems.cascade.calibrate import calibrate as write
 
-    groups = load(data, root=root, split=split_or("dev", split, data))
+    groups = load(data, root=root, split=split_or_default(data, split, "dev"))
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
         lines = write(model, groups, out, advance)
     if as_json:

@@ -13,13 +13,15 @@ from cascada.core.errors import CascadaError
 def cut(
     model: Annotated[Path, typer.Argument(help="A trained cascade's folder.")],
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
-    exits: Annotated[str, typer.Option(help="The exits to keep, with commas; a single one is a monolithic ranker.")],
+    exits: Annotated[
+        str, typer.Option(help="The exits to keep, separated by commas; a single one makes a monolithic ranker.")
+    ],
 ) -> None:
-    """Write a cascade with fewer exits, or one of its exits as a ranker of its own."""
+    """Write a cascade with fewer exits, or one of its exits as a monolithic ranker."""
     try:
         kept = sorted({int(part) for part in exits.split(",")})
     except ValueError:
-        raise CascadaError(f"--exits {exits}: expected layers with commas, such as 4,8,12.") from None
+        raise CascadaError(f"--exits {exits}: expected layers separated by commas, such as 4,8,12.") from None
     from cascada.core.errors import require_torch
 
     require_torch("cutting a ranker")

@@ -1,4 +1,4 @@
-"""`cascada data`: how large a data set is, the same data in our own format, and with noisy labels."""
+"""`cascada data`: statistics of a data set, conversion to our own format, and label noise."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Count questions, pairs and correct candidates, per split and mode."""
-    from cascada.data.statistics import MODES, checked
+    from cascada.data.statistics import MODES, parse_mode
 
-    modes = (checked(mode),) if mode else MODES
+    modes = (parse_mode(mode),) if mode else MODES
     names = _splits(source, root, split)
     counted = {name: _counted(source, root, part, modes) for name, part in names.items()}
     if as_json:
-        shown = {name: {key: one.as_dict() for key, one in by_mode.items()} for name, by_mode in counted.items()}
+        shown = {name: {mode: count.to_dict() for mode, count in by_mode.items()} for name, by_mode in counted.items()}
         typer.echo(json.dumps(shown, indent=2))
     else:
         _print_table(source, counted)
@@ -60,11 +60,11 @@ def convert(
     split: Split = None,
     mode: ModeName = "raw",
     to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
-    skip: Annotated[int, typer.Option(min=0, help="Leave out the first so many questions.")] = 0,
-    at_least: Annotated[int, typer.Option(min=0, help="Only questions with so many candidates.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, help="Skip this many questions at the beginning.")] = 0,
+    at_least: Annotated[int, typer.Option(min=0, help="Only questions with at least this many candidates.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a data set, or a part of it, as our own JSONL, or its labels as TREC qrels."""
+    """Write a data set, or a part of it, in our own JSONL, or its labels as TREC qrels."""
     from cascada.data import Statistics, qrels, write_jsonl, write_qrels
 
     if to not in ("jsonl", "qrels"):
@@ -84,7 +84,7 @@ def noise(
     source: Source,
     out: Out,
     share: Annotated[str, typer.Option(help="The share of labels to flip, such as 0.1.")],
-    seed: Annotated[int, typer.Option(help="Which labels: the same seed flips the same ones.")] = 0,
+    seed: Annotated[int, typer.Option(help="Determines which labels are flipped.")] = 0,
     root: Root = None,
     split: Split = None,
     mode: ModeName = "raw",
@@ -103,7 +103,7 @@ def noise(
 
 
 def _splits(source: str, root: Path | None, split: str | None) -> dict[str, str | None]:
-    """What to count, under which name: the splits on disk of a known name, or the one file, called by its name."""
+    """The splits to count, by the name to show: those in the folder of a known data set, or a single file."""
     from cascada.data.catalog import CATALOG
     from cascada.data.read import split_files
 
@@ -122,21 +122,21 @@ def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mod
 
 
 def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
-    """The data, with a sign of life on the terminal while it is read; a question has the ids `load` would give it."""
+    """Stream the data with a progress bar; questions have the ids that `load` gives them."""
     from cascada.cli.progress import shown
     from cascada.data import identified, read, select
-    from cascada.data.statistics import checked
+    from cascada.data.statistics import parse_mode
 
-    wanted = checked(mode)
+    wanted = parse_mode(mode)
     groups = read(source, root=root, split=split)
-    if wanted != "raw":  # numbered before questions are left out
+    if wanted != "raw":  # ids are assigned before questions are left out
         groups = select(identified(groups), wanted)
     return shown(groups, f"reading {source} {split or ''}".strip(), unit="questions")
 
 
 def _report(out: Path, counted: Statistics, more: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"path": str(out)} | counted.as_dict() | more))
+        typer.echo(json.dumps({"path": str(out)} | counted.to_dict() | more))
         return
     flipped = f", {more['flipped']:,} labels flipped" if more else ""
     typer.echo(f"{out}: {counted.questions:,} questions, {counted.pairs:,} pairs{flipped}")
@@ -154,9 +154,9 @@ def _print_table(source: str, counted: dict[str, dict[Mode, Statistics]]) -> Non
     for name in ("questions", "pairs", "candidates", "correct"):
         table.add_column(name, justify="right")
     for split, by_mode in counted.items():
-        for row, (mode, one) in enumerate(by_mode.items()):
-            averages = (f"{average:.1f}" for average in (one.average_candidates, one.average_correct))
+        for row, (mode, count) in enumerate(by_mode.items()):
+            averages = (f"{average:.1f}" for average in (count.average_candidates, count.average_correct))
             shown = Text("" if row else split)
-            table.add_row(shown, mode, f"{one.questions:,}", f"{one.pairs:,}", *averages)
+            table.add_row(shown, mode, f"{count.questions:,}", f"{count.pairs:,}", *averages)
         table.add_section()
     Console().print(table)

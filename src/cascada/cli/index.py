@@ -22,30 +22,31 @@ def index(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH…", help="Files and folders: .txt .md .html .pdf .jsonl.")
     ],
-    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index's folder; made if it is not there.")],
-    forget: Annotated[bool, typer.Option("--forget", help="Take these files and folders out of the index.")] = False,
+    folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index's folder; created if necessary.")],
+    forget: Annotated[bool, typer.Option("--forget", help="Remove these files and folders from the index.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Keep a search index of documents: new and changed files are read, those that are gone are forgotten."""
+    """Keep a search index of documents up to date: add new and changed files, and remove deleted ones."""
     from cascada.search import Index
-    from cascada.search.documents import find_files
+    from cascada.search.files import find_files
 
-    if not forget:
-        find_files(paths)  # a mistyped path is told before an index is made
-    found = Index(folder, create=not forget)
     if forget:
-        counts = {"forgotten": found.forget(paths)}
+        opened = Index(folder)
+        counts = {"forgotten": opened.forget(paths)}
     else:
-        counts = asdict(found.update(paths, report=complain, watch=watched))
-    _print(found, counts, as_json)
+        files = find_files(paths)  # before an index is created: a mistyped path leaves nothing behind
+        opened = Index(folder, create=True)
+        counts = asdict(opened.update(paths, files=files, report=complain, watch=watched))
+    _print(opened, counts, as_json)
 
 
 def complain(problem: DataError) -> None:
-    """A file that is left out, told on stderr; the command goes on."""
+    """Report on stderr that a file is left out; the command continues."""
     print(f"cascada: left out: {problem}", file=sys.stderr)
 
 
 def watched(files: Sequence[Path]) -> Iterable[Path]:
+    """Show a progress bar while files are read."""
     from cascada.cli.progress import shown
 
     return shown(files, "reading", total=len(files), unit="files")

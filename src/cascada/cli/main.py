@@ -1,9 +1,10 @@
-"""The command line: `cascada COMMAND …`. One file per command; what is heavy is imported when it is needed."""
+"""The command line, `cascada COMMAND …`, with one file per command. Heavy modules are imported only when needed."""
 
 from __future__ import annotations
 
 import io
 import sys
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -22,7 +23,6 @@ from cascada.cli import (
     export,
     index,
     rank,
-    reproduce,
     scale,
     serve,
     store,
@@ -31,7 +31,8 @@ from cascada.cli import (
 )
 from cascada.core.errors import CascadaError
 
-UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]  # click's, wherever typer keeps click
+# click's class, whether typer bundles click or imports it
+UsageError: type[typer.BadParameter] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="cascada",
@@ -56,7 +57,10 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
-app.command("reproduce")(reproduce.reproduce)
+if find_spec("cascada.reproduce"):  # only in a clone: the wheel does not contain it
+    from cascada.cli import reproduce
+
+    app.command("reproduce")(reproduce.reproduce)
 app.command("doctor")(doctor.doctor)
 
 
@@ -75,9 +79,9 @@ def options(
 
 
 def main() -> None:
-    """A user's mistake is one sentence on stderr and exit code 2; Ctrl-C is 130; only bugs show a traceback."""
+    """Run a command. A user's mistake prints a sentence and exits with 2; Ctrl-C exits with 130."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # not every terminal has every sign
+        sys.stdout.reconfigure(errors="replace")  # not every terminal can print every character
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as error:

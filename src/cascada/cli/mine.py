@@ -1,4 +1,4 @@
-"""`cascada data mine`: a transfer set from questions that come with their answers only."""
+"""`cascada data mine`: make a transfer set from questions that come only with their answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cascada.cli.options import AsJson, Out, Root, read_splits
 
 if TYPE_CHECKING:
     from cascada.data import Group, Statistics
-    from cascada.data.mining import Report
+    from cascada.data.mining import MiningReport
 
 Questions = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A known name (with --root), a file, NAME:FILE; or a file of questions.")
@@ -24,40 +24,52 @@ def mine(
     source: Questions,
     out: Out,
     root: Root = None,
-    split: Annotated[str | None, typer.Option(help="train, dev, test …; several with commas.")] = None,
+    split: Annotated[str | None, typer.Option(help="train, dev, test …; several separated by commas.")] = None,
     sentences: Annotated[
-        Path | None, typer.Option(help="SOURCE holds a question a line; this file the sentence that answers it.")
+        Path | None, typer.Option(help="SOURCE has one question per line; this file has the sentence that answers it.")
     ] = None,
     articles: Annotated[
-        Path | None, typer.Option(help="With --sentences: the article of each line, or the titles in their order.")
+        Path | None, typer.Option(help="With --sentences: the article of each line, or the titles in order.")
     ] = None,
-    tokenised: Annotated[bool, typer.Option(help="With --sentences: undo a tokeniser's work.")] = False,
-    hard: Annotated[int, typer.Option(min=0, help="Negatives with the best BM25 scores of all sentences.")] = 2,
-    same: Annotated[int, typer.Option(min=0, help="Random negatives from the same article, or the neighbourhood.")] = 1,
+    tokenised: Annotated[bool, typer.Option(help="With --sentences: undo tokenisation.")] = False,
+    hard: Annotated[int, typer.Option(min=0, help="Negatives with the highest BM25 scores of all sentences.")] = 2,
+    same: Annotated[
+        int, typer.Option(min=0, help="Random negatives from the same article, or from nearby sentences.")
+    ] = 1,
     other: Annotated[int, typer.Option(min=0, help="Random negatives from elsewhere.")] = 1,
-    skip: Annotated[int, typer.Option(min=0, help="Leave out this many of the best by BM25.")] = 0,
-    keep_negatives: Annotated[bool, typer.Option(help="Keep the negatives that the data has.")] = False,
-    jaccard: Annotated[float, typer.Option(help="Guard: share of common words with a correct sentence.")] = 0.5,
-    containment: Annotated[float, typer.Option(help="Guard: share of the shorter sentence's words.")] = 0.75,
-    evidence: Annotated[float, typer.Option(help="Guard: share of what only the correct sentence says.")] = 0.15,
-    answers: Annotated[Path | None, typer.Option(help="Guard: SQuAD JSON with the answer strings, by id.")] = None,
-    exclude_articles: Annotated[Path | None, typer.Option(help="Leave out these articles, a name a line.")] = None,
-    seed: Annotated[int, typer.Option(help="Which random ones: the same seed, the same file.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, help="Skip this many of the highest BM25 scores.")] = 0,
+    keep_negatives: Annotated[bool, typer.Option(help="Keep the negatives that the data already has.")] = False,
+    jaccard: Annotated[float, typer.Option(help="Guard: largest Jaccard similarity with a correct sentence.")] = 0.5,
+    containment: Annotated[
+        float, typer.Option(help="Guard: largest share of the shorter sentence's words in common.")
+    ] = 0.75,
+    evidence: Annotated[
+        float, typer.Option(help="Guard: largest share of the words that only the correct sentence adds.")
+    ] = 0.15,
+    answers: Annotated[
+        Path | None, typer.Option(help="Guard: SQuAD JSON with the answer strings by question id.")
+    ] = None,
+    exclude_articles: Annotated[
+        Path | None, typer.Option(help="A file of articles to leave out, one name per line.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random negatives.")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Mine negatives for question-sentence pairs: hard ones, from the same article, from elsewhere."""
+    """Mine negatives for question-sentence pairs: hard ones, from the same article, and from elsewhere."""
     from cascada.cli.progress import shown
     from cascada.core.errors import CascadaError
     from cascada.data import Statistics, write_jsonl
-    from cascada.data.mining import Guards, Miner, Wanted, squad_answers
+    from cascada.data.mining import Guards, Miner, NegativeCounts, squad_answers
 
     if sentences is None and (articles or tokenised):
-        raise CascadaError("--articles and --tokenised belong to --sentences: SOURCE has no parallel files without it.")
-    wanted = Wanted(hard, same, other, skip, keep_negatives)
+        raise CascadaError(
+            "--articles and --tokenised belong to --sentences: without it, SOURCE has no parallel files."
+        )
+    wanted = NegativeCounts(hard, same, other, skip, keep_negatives)
     guards = Guards(jaccard, containment, evidence)
     known = squad_answers(answers) if answers else None
-    found = _paired(source, sentences, articles, tokenised) if sentences else read_splits(source, root, split)
-    groups = list(shown(found, f"reading {source}", unit="questions"))
+    source_groups = _paired(source, sentences, articles, tokenised) if sentences else read_splits(source, root, split)
+    groups = list(shown(source_groups, f"reading {source}", unit="questions"))
     included = _without(groups, exclude_articles)
     miner = Miner(included, wanted, guards=guards, answers=known, seed=seed)
     counted = Statistics()
@@ -73,17 +85,17 @@ def _paired(questions: str, sentences: Path, articles: Path | None, tokenised: b
 
 def _without(groups: list[Group], articles: Path | None) -> list[Group]:
     from cascada.data.mining import excluding
-    from cascada.data.readers.parallel import names
+    from cascada.data.readers.parallel import article_titles
 
-    return groups if articles is None else list(excluding(groups, names(articles)))
+    return groups if articles is None else list(excluding(groups, article_titles(articles)))
 
 
-def _report(out: Path, counted: Statistics, report: Report, more: dict[str, Any], as_json: bool) -> None:
+def _report(out: Path, counted: Statistics, report: MiningReport, more: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps({"path": str(out)} | counted.as_dict() | report.as_dict() | more))
+        typer.echo(json.dumps({"path": str(out)} | counted.to_dict() | report.to_dict() | more))
         return
     typer.echo(f"{out}: {counted.questions:,} questions, {counted.pairs:,} pairs, {counted.positives:,} correct")
-    shown = report.as_dict()
+    shown = report.to_dict()
     for title, counts in (
         ("negatives", shown["negatives"]),
         ("refused by the guards", shown["refused"]),

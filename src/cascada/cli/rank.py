@@ -17,29 +17,38 @@ from cascada.data.lines import Line, RawLine, lines
 def rank(
     question: Annotated[str, typer.Argument(help="The question.")],
     file: Annotated[
-        Path | None, typer.Argument(help="Candidates, one a line, or JSONL with a “text”; - or none: stdin.")
+        Path | None,
+        typer.Argument(help="Candidates, one per line, or JSONL with a “text”; by default, or with -, standard input."),
     ] = None,
     model: Model = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Show only the first so many.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Show only this many candidates.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Show only candidates whose score, from 0 to 1, is at least this.")
+    ] = None,
     store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[
-        float | None, typer.Option(help="Stop after so many milliseconds; --drop fit drops what it takes to be done.")
+        float | None,
+        typer.Option(help="Stop after this many milliseconds; --drop fit drops candidates to finish in time."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show who left at which exit, with the scores.")] = False,
-    everyone: Annotated[
-        bool, typer.Option("--all", help="With --explain: show everyone, not long tails summed up.")
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show which candidates were dropped at which exit, and their scores.")
+    ] = False,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="With --explain: show all candidates, not only the first of each exit.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank candidate sentences by how well they answer the question."""
     from cascada.ranking import Ranker
 
-    drops, counts = ratios(drop), whole_numbers(keep, "--keep")
+    drop_ratios, counts = ratios(drop), whole_numbers(keep, "--keep")
     candidates = read_candidates(file)
     ranker = Ranker.load(model, store=store)
-    ranking = ranker.rank(question, candidates, top=top, drop=drops, keep=counts, deadline_ms=deadline_ms)
+    ranking = ranker.rank(
+        question, candidates, top=top, min_score=min_score, drop=drop_ratios, keep=counts, deadline_ms=deadline_ms
+    )
     if as_json:
         print(json.dumps(ranking.to_dict()))
         return
@@ -47,17 +56,17 @@ def rank(
 
     from cascada.ranking.explain import Explanation
 
-    Console().print(Explanation(ranking, everyone=everyone or top is not None) if explain else ranking)
+    Console().print(Explanation(ranking, show_all=show_all or top is not None) if explain else ranking)
 
 
 def read_candidates(file: Path | None) -> list[str | dict[str, Any]]:
-    """One candidate a line, without empty lines at the end; if the first one is a JSON object, all have to be."""
-    found = _stdin() if file is None or str(file) == "-" else list(lines(file))
-    while found and not found[-1].text:
-        found.pop()
-    if not (found and found[0].text.lstrip().startswith("{")):
-        return [line.text for line in found]
-    return [_object(line) for line in found]
+    """Read one candidate per line, ignoring empty lines at the end. If the first is a JSON object, all have to be."""
+    rows = _stdin() if file is None or str(file) == "-" else list(lines(file))
+    while rows and not rows[-1].text:
+        rows.pop()
+    if not (rows and rows[0].text.lstrip().startswith("{")):
+        return [line.text for line in rows]
+    return [_object(line) for line in rows]
 
 
 def _stdin() -> list[Line]:

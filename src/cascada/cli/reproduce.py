@@ -16,7 +16,7 @@ from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.reproduce.papers import Paper, Papers, Result
-    from cascada.reproduce.runner import Outcome, Runner
+    from cascada.reproduce.runner import Reproduction, Runner
 
 
 def reproduce(
@@ -24,15 +24,16 @@ def reproduce(
         list[str] | None,
         typer.Argument(metavar="[RESULT]…", help='Such as "cascade table 3"; a paper, such as tanda; or all.'),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Say what there is, and run nothing.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the results, and run nothing.")] = False,
     size: Annotated[
-        Literal["full", "short"], typer.Option(help="full: as in the papers; short: what two cores can do in hours.")
+        Literal["full", "short"], typer.Option(help="full: as in the papers; short: feasible on two cores in hours.")
     ] = "short",
     quick: Annotated[
-        bool, typer.Option("--quick", help="The short commands on made-up models and a few questions, in minutes.")
+        bool, typer.Option("--quick", help="Run the short commands on random models and a few questions, in minutes.")
     ] = False,
     work: Annotated[
-        Path | None, typer.Option(help="The folder with data/ and encoders, where commands run; the current one.")
+        Path | None,
+        typer.Option(help="The folder with data/ and encoders, where commands run; by default the current one."),
     ] = None,
     output: Annotated[Path, typer.Option(help="The folder for report.md, report.json, logs and pictures.")] = Path(
         "reproduced"
@@ -40,9 +41,10 @@ def reproduce(
     papers: Annotated[Path, typer.Option(help="The file of results and their commands.")] = Path("recipes/papers.yaml"),
     as_json: AsJson = False,
 ) -> None:
-    """Make the papers' tables and figures again, by their numbers, and report what came of them."""
+    """Reproduce tables and figures of the papers, by their numbers, and report the results."""
     for module in ("yaml", "pydantic"):
         require(module, "train", "reproducing")
+    from cascada.reproduce.clone import Clone
     from cascada.reproduce.papers import read_papers
     from cascada.reproduce.report import read_report
     from cascada.reproduce.runner import Runner
@@ -56,15 +58,15 @@ def reproduce(
     wanted = known.named(names)
     if work is not None and not quick and not work.is_dir():
         raise CascadaError(f"--work {work}: there is no such folder.")
-    read_report(output)  # a folder that has something else in its place is told before the first command
+    read_report(output)  # reject a wrong output folder before the first command
     with _folder(work, quick) as folder:
-        runner = Runner(papers.resolve().parent.parent, Path(folder), output, size=size, quick=quick)
-        outcomes = _run(runner, known, wanted)
+        runner = Runner(Clone.of(papers), Path(folder), output, size=size, quick=quick)
+        reproductions = _run(runner, known, wanted)
     if as_json:
-        typer.echo(json.dumps([asdict(outcome) for outcome in outcomes]))
+        typer.echo(json.dumps([asdict(reproduction) for reproduction in reproductions]))
     else:
-        _print_outcomes(outcomes, output)
-    if any(outcome.problem for outcome in outcomes):
+        _print_reproductions(reproductions, output)
+    if any(reproduction.problem for reproduction in reproductions):
         raise typer.Exit(1)
 
 
@@ -74,22 +76,22 @@ def _folder(work: Path | None, quick: bool) -> AbstractContextManager[str | Path
     return nullcontext(work or Path())
 
 
-def _run(runner: Runner, known: Papers, wanted: list[tuple[Paper, Result]]) -> list[Outcome]:
-    """One after the other; the report is written anew after each, so that nothing is lost if the next is stopped."""
+def _run(runner: Runner, known: Papers, wanted: list[tuple[Paper, Result]]) -> list[Reproduction]:
+    """Run the results one after another. The report is rewritten after each, so that an interruption loses nothing."""
     from cascada.reproduce.report import state, write_report
 
     if runner.quick and any(result.commands for _, result in wanted):
         runner.prepare(known.world)
     order = [f"{paper.name} {result.number.lower()}" for paper, result in known.all()]
-    outcomes: list[Outcome] = []
+    reproductions: list[Reproduction] = []
     for paper, result in wanted:
-        outcome = runner.run(paper, result)
-        outcomes.append(outcome)
-        write_report(runner.output, [outcome], order, runner.repository)
-        typer.echo(f"{outcome.name}: {state(outcome).strip('*')}", err=True)
-        if outcome.problem:
-            typer.echo("\n".join([outcome.problem, *outcome.last_lines]), err=True)
-    return outcomes
+        reproduction = runner.run(paper, result)
+        reproductions.append(reproduction)
+        write_report(runner.output, [reproduction], order, runner.clone.root)
+        typer.echo(f"{reproduction.name}: {state(reproduction).strip('*')}", err=True)
+        if reproduction.problem:
+            typer.echo("\n".join([reproduction.problem, *reproduction.last_lines]), err=True)
+    return reproductions
 
 
 def _print_list(known: Papers, as_json: bool) -> None:
@@ -101,7 +103,7 @@ def _print_list(known: Papers, as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE, caption="commands: at full size and at short; – nothing to run, and --json tells why")
+    table = Table(box=box.SIMPLE, caption="commands: at full size and at short; – nothing to run; --json says why")
     for name in ("result", "shows", "commands", "page"):
         table.add_column(name, no_wrap=name != "shows")
     for paper in known.papers:
@@ -112,10 +114,11 @@ def _print_list(known: Papers, as_json: bool) -> None:
     Console().print(table, markup=False)
 
 
-def _print_outcomes(outcomes: list[Outcome], output: Path) -> None:
+def _print_reproductions(reproductions: list[Reproduction], output: Path) -> None:
     from cascada.reproduce.report import MARKDOWN_FILE, state
 
-    for outcome in outcomes:
-        why = f": {outcome.problem or outcome.note}" if outcome.problem or not outcome.commands else ""
-        typer.echo(f"{outcome.name:24}  {outcome.seconds:7,.0f} s  {state(outcome).strip('*')}{why}")
+    for reproduction in reproductions:
+        shown = f"{reproduction.name:24}  {reproduction.seconds:7,.0f} s  {state(reproduction).strip('*')}"
+        reason = reproduction.problem or ("" if reproduction.commands else reproduction.note)
+        typer.echo(f"{shown}: {reason}" if reason else shown)
     typer.echo(f"{output / MARKDOWN_FILE}")

@@ -14,41 +14,44 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from cascada.ranking import Ranker
-    from cascada.search import Asker
-    from cascada.serve import Settings
+    from cascada.serve import ServerSettings
 
 
 def serve(
     model: Annotated[
         str | None, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is every one.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any free one; the log tells which.")] = 8080,
-    index: Annotated[
-        Path | None, typer.Option(help="An index that `cascada index` made; /v1/ask answers from it.")
-    ] = None,
-    language: Annotated[str, typer.Option(help="The index's language, two letters: how sentences end.")] = "en",
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 for any free one, which the log shows.")
+    ] = 8080,
+    index: Annotated[Path | None, typer.Option(help="An index made by `cascada index`, for /v1/ask.")] = None,
+    language: Annotated[
+        str, typer.Option(help="The index's language, a two-letter code, for splitting sentences.")
+    ] = "en",
     store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
-    deadline_ms: Annotated[float | None, typer.Option(help="For requests that name no deadline.")] = None,
-    keys: Annotated[Path | None, typer.Option(help="A file of API keys, one a line. Also: CASCADA_API_KEY.")] = None,
-    cors: Annotated[list[str] | None, typer.Option(help="An origin whose pages may call; again for more.")] = None,
-    queue: Annotated[int, typer.Option(min=1, help="Requests inside at once; more are answered 429.")] = 64,
-    batch_tokens: Annotated[int, typer.Option(min=1, help="Compute requests together up to so many.")] = 16_384,
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 8_000_000,
-    max_documents: Annotated[int, typer.Option(min=1, help="Documents of a request.")] = 1000,
-    max_document: Annotated[int, typer.Option(min=1, help="Characters of a document.")] = 20_000,
-    max_question: Annotated[int, typer.Option(min=1, help="Characters of a question.")] = 2000,
+    deadline_ms: Annotated[float | None, typer.Option(help="The deadline of requests that give none.")] = None,
+    keys: Annotated[Path | None, typer.Option(help="A file of API keys, one per line. Also: CASCADA_API_KEY.")] = None,
+    cors: Annotated[
+        list[str] | None, typer.Option(help="An origin whose pages may call the API; may be repeated.")
+    ] = None,
+    queue: Annotated[int, typer.Option(min=1, help="Requests handled at once; further ones get status 429.")] = 64,
+    batch_tokens: Annotated[int, typer.Option(min=1, help="Batch requests up to this many tokens.")] = 16_384,
+    max_body: Annotated[int, typer.Option(min=1, help="Largest request body, in bytes.")] = 8_000_000,
+    max_documents: Annotated[int, typer.Option(min=1, help="Most documents in a request.")] = 1000,
+    max_document: Annotated[int, typer.Option(min=1, help="Longest document, in characters.")] = 20_000,
+    max_question: Annotated[int, typer.Option(min=1, help="Longest question, in characters.")] = 2000,
 ) -> None:
-    """Serve rankings over HTTP, as Cohere, Jina and Text Embeddings Inference do, and in our own way."""
+    """Serve rankings over HTTP, with the APIs of Cohere, Jina and Text Embeddings Inference and our own."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, "serve", "serving")
-    from cascada.serve import Settings
+    from cascada.serve import ServerSettings
     from cascada.serve.keys import read_keys
     from cascada.serve.run import run
 
-    settings = Settings(
+    settings = ServerSettings(
         max_body=max_body,
         max_documents=max_documents,
         max_document=max_document,
@@ -61,12 +64,12 @@ def serve(
         model=shown_name(model),
     )
     app = app_of(model, settings, store=store, drop=drop, keep=keep, index=index, language=language)
-    run(app, host=host, port=port, keys=bool(settings.keys.digests))
+    run(app, host=host, port=port, has_keys=bool(settings.keys.digests))
 
 
 def app_of(
     model: str | None,
-    settings: Settings,
+    settings: ServerSettings,
     *,
     store: Path | None = None,
     drop: str | None = None,
@@ -74,15 +77,17 @@ def app_of(
     index: Path | None = None,
     language: str = "en",
 ) -> FastAPI:
-    """The application that the options describe."""
+    """The application with these options."""
+    from cascada.search import asker_of
     from cascada.serve import create_app
 
     ranker = _ranker(model, store, drop, keep)
-    return create_app(ranker, settings, asker=None if index is None else _asker(ranker, index, language))
+    asker = asker_of(index=index, ranker=ranker, language=language) if index else None
+    return create_app(ranker, settings, asker=asker)
 
 
 def _ranker(model: str | None, store: Path | None, drop: str | None, keep: str | None) -> Ranker:
-    """With the plan that holds for requests that name none."""
+    """The ranker, with its default plan for requests that give neither drop nor keep."""
     from cascada.ranking import Ranker
     from cascada.ranking.plan import plan_of
 
@@ -91,14 +96,8 @@ def _ranker(model: str | None, store: Path | None, drop: str | None, keep: str |
     return ranker.with_plan(plan)
 
 
-def _asker(ranker: Ranker, index: Path, language: str) -> Asker:
-    from cascada.search import Asker, retriever_of
-
-    return Asker(retriever_of([], index=index), ranker, language=language)
-
-
 def shown_name(model: str | None) -> str:
-    """What answers carry: clients need not know where the folders are."""
+    """The model name that clients see: folder names without their paths."""
     from cascada.systems.load import BUNDLED, names_in
 
     return "+".join(Path(part).name for part in names_in(model or BUNDLED))

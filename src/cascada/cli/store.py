@@ -1,4 +1,4 @@
-"""`cascada store`: how large a store of encodings is, whether it is sound, and smaller if it has holes."""
+"""`cascada store`: statistics, verification and compaction of stores of encodings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cascada.core.errors import CascadaError
 if TYPE_CHECKING:
     from cascada.store import Stats
 
-app = typer.Typer(help="Stores of encodings: statistics, soundness, size.", no_args_is_help=True)
+app = typer.Typer(help="Stores of encodings: statistics, verification, compaction.", no_args_is_help=True)
 
 Folder = Annotated[Path, typer.Argument(metavar="STORE", help="The store's folder.")]
 
@@ -23,44 +23,48 @@ Folder = Annotated[Path, typer.Argument(metavar="STORE", help="The store's folde
 def stats(folder: Folder, as_json: AsJson = False) -> None:
     """Count documents, tokens and bytes."""
     from cascada.store import Store
-    from cascada.store import stats as counted
+    from cascada.store import stats as statistics_of
 
-    found = counted(Store.open(folder))
+    statistics = statistics_of(Store.open(folder))
     if as_json:
-        typer.echo(json.dumps(found.to_dict()))
+        typer.echo(json.dumps(statistics.to_dict()))
     else:
-        _print_table(found)
+        _print_table(statistics)
 
 
 @app.command()
 def verify(
     folder: Folder,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove damaged entries: `encode` makes them anew.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove damaged entries; `cascada encode` adds them again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check the file and every entry's checksum; damaged ones are named by the SHA-256 of their texts."""
+    """Check the file and the checksum of every entry; damaged entries are listed by the SHA-256 of their texts."""
     from cascada.cli.progress import progress
-    from cascada.store import Store, check_structure, damaged
+    from cascada.store import Store, check_structure, damaged_keys
 
     check_structure(folder)
     store = Store.open(folder, write=remove)
     documents = len(store)
     with progress("verifying", total=documents, unit="texts") as advance:
-        found = list(damaged(store, advance=advance))
+        damaged = list(damaged_keys(store, advance=advance))
     if remove:
-        store.remove(found)
-    names = [key.hex() for key in found]
+        store.remove(damaged)
+    names = [key.hex() for key in damaged]
     if as_json:
         typer.echo(json.dumps({"documents": documents, "damaged": names, "removed": remove}))
     else:
-        typer.echo("\n".join([*names, f"{folder}: {documents:,} texts, {len(found):,} of them damaged{_did(remove)}"]))
-    if found and not remove:
-        raise CascadaError(f"{folder} has damaged entries: take them out with --remove, then `cascada encode` again.")
+        removed = " and removed" if remove else ""
+        summary = f"{folder}: {documents:,} texts, {len(damaged):,} of them damaged{removed}"
+        typer.echo("\n".join([*names, summary]))
+    if damaged and not remove:
+        raise CascadaError(f"{folder} has damaged entries: remove them with --remove, then run `cascada encode` again.")
 
 
 @app.command()
 def compact(folder: Folder, as_json: AsJson = False) -> None:
-    """Write the store anew without holes; others may read it meanwhile."""
+    """Rewrite the store without unused space; it can be read meanwhile."""
     from cascada.store import Store
 
     store = Store.open(folder, write=True)
@@ -73,11 +77,7 @@ def compact(folder: Folder, as_json: AsJson = False) -> None:
         typer.echo(f"{folder}: {before:,} bytes before, {after:,} after")
 
 
-def _did(remove: bool) -> str:
-    return " and removed" if remove else ""
-
-
-def _print_table(found: Stats) -> None:
+def _print_table(statistics: Stats) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -86,7 +86,7 @@ def _print_table(found: Stats) -> None:
     table = Table(box=box.SIMPLE, show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", overflow="fold")
-    for name, value in found.to_dict().items():
+    for name, value in statistics.to_dict().items():
         shown = f"{value:,}" if isinstance(value, int | float) else value
         table.add_row(Text(name.replace("_", " ")), Text(shown))
     Console().print(table)

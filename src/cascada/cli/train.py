@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cascada.cli.options import AsJson
-from cascada.core.errors import CascadaError, require
+from cascada.core.errors import CascadaError
 
 
 def train(
@@ -19,29 +19,19 @@ def train(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a ranker or a reader from a recipe; the same command again goes on where it was stopped."""
-    for module in ("pydantic", "yaml"):
-        require(module, "train", "training")
-    from cascada.training.recipes import read_recipe
+    """Train a ranker or a reader from a recipe. If interrupted, the same command resumes the run."""
+    from cascada import api
 
-    settings = read_recipe(recipe, changes(set_ or []))
-    for module in ("torch", "transformers", "accelerate", "pytrec_eval", "matplotlib"):
-        require(module, "train", "training")
-    from cascada.training.run_folder import first_process
-    from cascada.training.start import start
-
-    outcomes = start(settings)
-    if first_process():
-        for outcome in outcomes:
-            print(json.dumps(outcome.as_dict()) if as_json else outcome)
+    for result in api.train(recipe, changes(set_ or [])):
+        print(json.dumps(result.to_dict()) if as_json else result)
 
 
 def changes(options: list[str]) -> dict[str, str]:
-    """`key=value` options as a mapping."""
-    found = {}
+    """Parse `key=value` options."""
+    values = {}
     for option in options:
         key, equals, value = option.partition("=")
         if not equals or not key:
             raise CascadaError(f"--set {option}: expected key=value, such as training.epochs=2.")
-        found[key] = value
-    return found
+        values[key] = value
+    return values

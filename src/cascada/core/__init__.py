@@ -1,1 +1,1 @@
-"""What every room may use: errors, the folder format, atomic writes, processors, worker processes."""
+"""Code that every room may use: errors, atomic writes, the folder format, hardware facts, probes, worker processes."""

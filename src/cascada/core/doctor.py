@@ -1,6 +1,6 @@
-"""What this machine is, what is installed on it, and what really runs: the facts behind `cascada doctor`.
+"""The facts behind `cascada doctor`: the machine, the installed packages, which of them run, and what is chosen.
 
-Whatever could crash is tried in a child process; this one never imports torch or an inference engine.
+Everything that could crash is tried in a child process; this process never imports torch or an inference engine.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from importlib import metadata
 from typing import Any
 
 import cascada
-from cascada.core.probe import Probe, probe
-from cascada.core.processors import PROBES, cpu, memory, version
+from cascada.core.probe import PROBES, ProbeResult, installed_version, probe
+from cascada.core.processors import cpu, memory
 
-SMALLER = ("AVX512_CORE_VNNI", "AVX512_CORE", "AVX2")
-"""Instruction sets to which oneDNN, torch's CPU library, can be held by ONEDNN_MAX_CPU_ISA; the largest first."""
+ONEDNN_LIMITS = ("AVX512_CORE_VNNI", "AVX512_CORE", "AVX2")
+"""Values of ONEDNN_MAX_CPU_ISA, which restricts oneDNN (torch's CPU library) to an instruction set; largest first."""
 
 
-def examine(each: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
-    """Everything, as JSON would have it. `each` is told what is tried next: the probes take seconds."""
-    tried: dict[str, Probe] = {}
+def examine(on_progress: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
+    """All facts, as JSON prints them. A probe takes seconds: `on_progress` is called with its name before it starts."""
+    results: dict[str, ProbeResult] = {}
     for name, code in PROBES.items():
-        each(name)
-        tried[name] = probe(code)
-    each("remedies")
+        on_progress(name)
+        results[name] = probe(code)
+    on_progress("remedies")
     installed = parts()
     return {
         "cascada": cascada.__version__,
@@ -34,57 +34,63 @@ def examine(each: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
         "cpu": cpu(),
         "memory": memory(),
         "parts": installed,
-        "probes": {name: {"outcome": found.outcome, "detail": found.detail} for name, found in tried.items()},
-        "chosen": chosen(tried),
-        "advice": [*missing(installed), *remedies(tried)],
+        "probes": {name: {"outcome": result.outcome, "detail": result.detail} for name, result in results.items()},
+        "chosen": chosen(results),
+        "advice": [*missing(installed), *remedies(results)],
     }
 
 
 def parts() -> dict[str, dict[str, str | None]]:
-    """Versions of what Cascada is made of: `core`, then each extra but those for developers and for comparisons with
-    peers; None is not installed.
+    """Extra → required package → its version, or None if it is not installed; `core` holds the packages of no extra.
+
+    The extras for developers and for comparisons with peers are not listed.
     """
-    found: dict[str, dict[str, str | None]] = {"core": {}}
+    versions: dict[str, dict[str, str | None]] = {"core": {}}
     for requirement in _requirements():
-        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
-        extra = re.search(r"extra == ['\"]([\w-]+)", requirement)
-        group = extra.group(1) if extra else "core"
-        if name != "cascada" and group not in ("dev", "bench"):
-            found.setdefault(group, {})[name] = version(name)
-    return found
+        package = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        marker = re.search(r"extra == ['\"]([\w-]+)", requirement)
+        extra = marker.group(1) if marker else "core"
+        if package != "cascada" and extra not in ("dev", "docs", "bench"):
+            versions.setdefault(extra, {})[package] = installed_version(package)
+    return versions
 
 
 def missing(installed: dict[str, dict[str, str | None]]) -> list[str]:
-    """What to install for which extra."""
+    """For each extra with missing packages, the command that installs it."""
     return [
         f'{extra}: {", ".join(absent)} not installed: pip install "cascada[{extra}]"'.replace("[core]", "")
         for extra, versions in installed.items()
-        if (absent := [name for name, version in versions.items() if version is None])
+        if (absent := [package for package, version in versions.items() if version is None])
     ]
 
 
-def remedies(tried: dict[str, Probe]) -> list[str]:
-    """For a torch that dies of an instruction: the largest set of instructions it lives with."""
-    found = []
-    for name, one in tried.items():
-        if one.outcome == "died" and name.startswith("torch"):
-            variables = ({"ONEDNN_MAX_CPU_ISA": instructions} for instructions in SMALLER)
-            cure = next((env for env in variables if probe(PROBES[name], env=env).outcome == "ok"), None)
-            what = " ".join(f"{key}={value}" for key, value in cure.items()) if cure else ""
-            found.append(f"{name} {one} here" + (f" and works with {what} in the environment." if cure else "."))
-    return found
+def remedies(results: dict[str, ProbeResult]) -> list[str]:
+    """For each torch probe that crashed, the largest instruction set with which it works."""
+    sentences = []
+    for name, result in results.items():
+        if result.outcome == "died" and name.startswith("torch"):
+            limits = (f"ONEDNN_MAX_CPU_ISA={limit}" for limit in ONEDNN_LIMITS if _works_with(name, limit))
+            remedy = next(limits, None)
+            sentences.append(
+                f"{name} {result} here" + (f" and works with {remedy} in the environment." if remedy else ".")
+            )
+    return sentences
 
 
-def chosen(tried: dict[str, Probe]) -> dict[str, str]:
+def chosen(results: dict[str, ProbeResult]) -> dict[str, str]:
     """What the engines and the trainer will use."""
-    plain, int8 = tried["torch float32"], tried["onnxruntime int8"]
-    torch = f"torch float32 on {plain.detail}" if plain.outcome == "ok" else f"not possible: torch {plain}"
+    float32, int8 = results["torch float32"], results["onnxruntime int8"]
+    torch = f"torch float32 on {float32.detail}" if float32.outcome == "ok" else f"not possible: torch {float32}"
     exported = {"ok": "ONNX Runtime, int8 products", "missing": "not possible: onnxruntime is not installed"}
     return {
         "rank with an exported ranker": exported.get(int8.outcome, f"ONNX Runtime, float32 products (int8 {int8})"),
         "rank with a trained one": torch,
         "train": torch,
     }
+
+
+def _works_with(name: str, limit: str) -> bool:
+    return probe(PROBES[name], env={"ONEDNN_MAX_CPU_ISA": limit}).outcome == "ok"
 
 
 def _requirements() -> list[str]:

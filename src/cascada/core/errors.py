@@ -1,4 +1,4 @@
-"""Every mistake of a user ends as one of these: a sentence that says what was wrong, where, and what to do."""
+"""Exceptions for users' mistakes: one sentence that says what was wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from types import ModuleType
 
 
 class CascadaError(ValueError):
-    """A user's mistake. The command line prints its sentence and exits with code 2; no traceback."""
+    """A user's mistake. The command line prints its sentence and exits with code 2, without a traceback."""
 
 
 class DataError(CascadaError):
-    """Data that does not have the shape it should have."""
+    """Data that does not have the expected form."""
 
     @classmethod
     def at(cls, path: object, line: int, problem: str) -> DataError:
@@ -20,15 +20,15 @@ class DataError(CascadaError):
 
 
 class NotHeld(CascadaError):
-    """What was asked for is kept elsewhere: on another machine that holds another part."""
+    """The requested part is held by another machine."""
 
 
 class MissingExtra(CascadaError, ImportError):
-    """An optional part of the installation is needed and absent."""
+    """An optional package is needed and not installed."""
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import `module`, or say which extra brings it: `measuring needs pytrec_eval: pip install "cascada[eval]"`."""
+    """Import `module`, or say which extra installs it: `measuring needs pytrec_eval: pip install "cascada[eval]"`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -36,11 +36,11 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def require_torch(purpose: str = "the torch engine") -> None:
-    """Raise MissingExtra if torch, or a library that goes with it, is not installed."""
+    """Raise MissingExtra if torch, or a library that is used with it, is not installed."""
     for module in ("torch", "transformers", "safetensors"):
         require(module, "train", purpose)
 
 
 def first_line(error: Exception) -> str:
-    """What another library says first; the rest of its message is mostly advice."""
+    """First line of another library's message; the other lines are mostly advice for its own users."""
     return str(error).strip().split("\n")[0]

@@ -1,4 +1,4 @@
-"""Atomic writes, and the folder for caches."""
+"""Atomic writes, and the cache folder."""
 
 from __future__ import annotations
 
@@ -14,33 +14,37 @@ from cascada.core.errors import DataError
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """Open a text file for writing that replaces `path` only when everything is written (`.gz`: compressed)."""
+    """Open a UTF-8 text file that replaces `path` once it is completely written; a path in `.gz` is compressed."""
     with _replacing(Path(path)) as (temporary, target), _opened(temporary, compressed=target.suffix == ".gz") as file:
         yield file
 
 
 @contextmanager
 def atomic_write_bytes(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a binary file for writing that replaces `path` only when everything is written."""
+    """Open a binary file that replaces `path` once it is completely written."""
     with _replacing(Path(path)) as (temporary, _), open(temporary, "wb") as file:
         yield file
 
 
 def cache_folder() -> Path:
-    """The folder CASCADA_CACHE, or the user's usual cache folder. It may not exist yet."""
-    home = os.environ.get("CASCADA_CACHE")
-    if home:
-        return Path(home)
+    """The folder named by CASCADA_CACHE, otherwise `cascada` in the user's cache folder. It may not exist yet."""
+    folder = os.environ.get("CASCADA_CACHE")
+    if folder:
+        return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cascada"
 
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[tuple[Path, Path]]:
-    """A temporary path beside the target; renamed to the target if the body succeeds, removed if it fails."""
+    """Yield a temporary path next to the target; rename it to the target on success, remove it on failure.
+
+    The target of a symbolic link is replaced, not the link.
+    """
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise DataError(f"{path} cannot be written: it is not a file.")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    unique = f"{os.getpid()}-{os.urandom(4).hex()}"  # also among machines that share the folder
+    temporary = target.with_name(f".{target.name}.{unique}.part")
     try:
         yield temporary, target
         os.replace(temporary, target)

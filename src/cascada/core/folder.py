@@ -1,13 +1,13 @@
-"""The folder format that all models share: read and written here, and nowhere else.
+"""The folder format that all models share. Only this module reads and writes it.
 
-| file | what |
+| file | content |
 |---|---|
-| `cascada.json` | format version, kind and shape; moved into place last, so that a folder with it is complete |
-| `config.json`, `model.safetensors`, `tokenizer.json` | of a trained model: the encoder's config, weights, tokenizer |
-| `stage-4.onnx`, …, `weights.bin` | of an exported ranker: one graph for each exit, and the weights of all graphs |
+| `cascada.json` | format version, kind and shape; written last, so a folder that has it is complete |
+| `config.json`, `model.safetensors`, `tokenizer.json` | of a trained model: encoder config, weights and tokenizer |
+| `stage-4.onnx`, …, `weights.bin` | of an exported ranker: one graph per exit, and the weights of all graphs |
 | `stage-4.safe.onnx`, … | of an int8 export: the same graphs with float32 products, for machines that need them |
 | `manifest.json` | of an exported ranker: the SHA-256 of every other file |
-| `plan.json` | what its exits drop, if it was tuned |
+| `plan.json` | the drop plan, if the ranker was tuned |
 | `README.md` | the model card |
 """
 
@@ -31,14 +31,15 @@ PLAN_FILE = "plan.json"
 CARD_FILE = "README.md"
 FORMAT = 1
 
-TRANSFORMER, DECOUPLED, COMPARE_AGGREGATE, READER = "transformer", "decoupled", "compare-aggregate", "reader"
-"""The kinds of models. The folder of a transformer does not name its kind."""
+TRANSFORMER, READER = "transformer", "reader"
+"""Two kinds of models: a folder that names no kind holds a transformer, and a reader does not rank. The kinds of all
+rankers are in `cascada.systems.registry`."""
 
 Shape = TypeVar("Shape")
 
 
 def read_shape(folder: Path) -> dict[str, Any]:
-    """What `folder`/cascada.json says, without the format version."""
+    """Read `folder`/cascada.json, without its format version; `exits` becomes a tuple."""
     path = folder / SHAPE_FILE
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")
@@ -56,7 +57,7 @@ def read_shape(folder: Path) -> dict[str, Any]:
 
 
 def kind_of(folder: Path) -> str:
-    """The kind of the model in a folder."""
+    """Kind of the model in a folder."""
     return str(read_shape(folder).get("kind", TRANSFORMER))
 
 
@@ -65,8 +66,8 @@ def is_exported(folder: Path) -> bool:
     return "engine" in read_shape(folder)
 
 
-def parsed(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...] = ()) -> Shape:
-    """The folder's shape as a dataclass; keys named in `ignore` are not passed to it."""
+def parse_shape(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...] = ()) -> Shape:
+    """Build the dataclass `shape` from `folder`/cascada.json, without its engine, its kind and the keys in `ignore`."""
     values = {name: value for name, value in read_shape(folder).items() if name not in ("engine", "kind", *ignore)}
     try:
         return shape(**values)
@@ -75,24 +76,24 @@ def parsed(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...]
 
 
 def require_trained(folder: Path, kind: str, wanted: str) -> None:
-    """Refuse an exported ranker, and a model of another kind; `wanted` describes the kind in words."""
+    """Reject an exported ranker and a model of another kind; `wanted` is the kind in words."""
     if is_exported(folder):
         raise CascadaError(
-            f"{folder} is an exported ranker, for ranking only; train, cut or export the one it was made of."
+            f"{folder} is an exported ranker, for ranking only; train, cut or export the ranker it was exported from."
         )
-    found = kind_of(folder)
-    if found != kind:
-        raise CascadaError(f"{folder} is a {found} ranker; this needs {wanted}.")
+    actual = kind_of(folder)
+    if actual != kind:
+        raise CascadaError(f"{folder} is a {actual} ranker; this needs {wanted}.")
 
 
-def refuse_a_ranker(folder: Path) -> None:
-    """Refuse to write into a folder that already holds a ranker."""
+def require_no_ranker(folder: Path) -> None:
+    """Reject a folder to write to that already holds a ranker."""
     if (folder / SHAPE_FILE).exists():
-        raise CascadaError(f"{folder} is a ranker already; name another folder.")
+        raise CascadaError(f"{folder} already holds a ranker; name another folder.")
 
 
-def own_card(folder: Path) -> str:
-    """The model card; empty if there is none."""
+def read_card(folder: Path) -> str:
+    """Text of the model card; empty if there is none."""
     path = folder / CARD_FILE
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -101,12 +102,11 @@ def own_card(folder: Path) -> str:
 def saving(
     folder: Path, shape: Mapping[str, Any], *, card: str | None = None, manifest: bool = False
 ) -> Iterator[Path]:
-    """Yield a temporary folder to write a model's files into; on leaving, move them into `folder`, `cascada.json` last.
+    """Yield a temporary folder for a model's files, then move them into `folder`, `cascada.json` last.
 
-    Until that last file is in place, the folder is not a model.
+    If writing fails, `folder` keeps what it had. While files are being moved, it is not a model.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / SHAPE_FILE).unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
         temporary = Path(work)
         yield temporary
@@ -117,30 +117,31 @@ def saving(
             content = json.dumps({"sha256": manifest_of(temporary)}, indent=2)
             (temporary / MANIFEST_FILE).write_text(content, encoding="utf-8")
         for path in temporary.glob("*.safetensors"):
-            shutil.copymode(temporary / SHAPE_FILE, path)  # safetensors makes files that only their owner can read
+            shutil.copymode(temporary / SHAPE_FILE, path)  # safetensors writes files that only their owner can read
+        (folder / SHAPE_FILE).unlink(missing_ok=True)
         for path in sorted(temporary.iterdir(), key=lambda path: path.name == SHAPE_FILE):
             os.replace(path, folder / path.name)
 
 
 def manifest_of(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file, except the manifest and the files that may change later."""
+    """SHA-256 of each file, except the manifest itself, the plan and the card, which may change later."""
     names = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST_FILE, PLAN_FILE, CARD_FILE))
     return {name: _sha256(folder / name) for name in names}
 
 
 def check_manifest(folder: Path) -> None:
-    """Refuse a folder in which a file is missing, or is not the one that was written."""
+    """Reject a folder in which a file is missing or has another checksum than in the manifest."""
     path = folder / MANIFEST_FILE
     try:
         expected: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["sha256"]
-        found = {name: _sha256(folder / name) for name in expected}
+        actual = {name: _sha256(folder / name) for name in expected}
     except FileNotFoundError as error:
         raise CascadaError(f"{folder} lacks {Path(error.filename).name}: the export is incomplete.") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CascadaError(f"{path} is damaged: {error!r}.") from error
-    wrong = [name for name, value in expected.items() if found[name] != value]
+    wrong = [name for name, value in expected.items() if actual[name] != value]
     if wrong:
-        raise CascadaError(f"{folder / wrong[0]} is not the file that was exported: its SHA-256 is another.")
+        raise CascadaError(f"{folder / wrong[0]} is not the file that was exported: its SHA-256 differs.")
 
 
 def _sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""A share of a number of things, with the share as the decimal that was written."""
+"""Exact shares of a count, computed in decimal as the user wrote them."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from decimal import ROUND_FLOOR, Decimal
 
 
 def share_of(share: Decimal, number: int) -> int:
-    """floor(share · number): 0.29 of 100 is 29, which binary floats would make 28."""
+    """floor(share · number): 0.29 of 100 is 29, where binary floats give 28."""
     return int((share * number).to_integral_value(ROUND_FLOOR))

@@ -1,4 +1,4 @@
-"""One function over a long stream, in several processes, in order and in constant memory."""
+"""A parallel `map` over a long stream: several processes, results in order, constant memory."""
 
 from __future__ import annotations
 
@@ -15,68 +15,62 @@ from typing import TypeVar
 from cascada.core.errors import CascadaError
 
 AHEAD = 4
-"""Items per worker that are read before the oldest result is taken."""
-
+"""Items per worker that are submitted before the oldest result is taken."""
 
 Item = TypeVar("Item")
-
-
 Result = TypeVar("Result")
 
 
-def in_order(
+def map_in_order(
     function: Callable[[Item], Result],
     items: Iterable[Item],
     *,
     workers: int,
-    start: Callable[[], object] | None = None,
+    initializer: Callable[[], object] | None = None,
 ) -> Generator[Result, None, None]:
-    """`map`, with the work done by so many processes (1: this one).
+    """`map(function, items)`, computed by `workers` processes; with 1, in this process.
 
-    `function` stands at the top of a module, since the processes import it. Each process calls `start` before all else.
+    `function` must be defined at the top level of a module, because the worker processes import it. Each worker calls
+    `initializer` once, before its first item.
     """
     if workers == 1:
-        if start:
-            start()
+        if initializer:
+            initializer()
         yield from map(function, items)
         return
-    # Processes that are spawned, not forked: a fork would copy the progress bar's thread in whatever state it is in.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(start,))
+    # Spawned, not forked: a fork would copy the progress bar's thread in whatever state it is in.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_set_up, initargs=(initializer,))
     try:
-        yield from _through(pool, function, items, workers * AHEAD)
+        yield from _results(pool, function, items, workers * AHEAD)
     except BrokenProcessPool as error:
         raise CascadaError(
-            "A worker process ended by itself, perhaps for want of memory; try fewer of them (--workers 1)."
+            "A worker process ended unexpectedly, perhaps because memory ran out; try fewer workers (--workers 1)."
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _through(
+def _results(
     pool: ProcessPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], most: int
 ) -> Iterator[Result]:
-    waiting: deque[Future[Result]] = deque()
+    pending: deque[Future[Result]] = deque()
     for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) >= most:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
+        pending.append(pool.submit(function, item))
+        if len(pending) >= most:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
 
 
-def _begin(start: Callable[[], object] | None) -> None:
-    _stay_with_the_parent()
-    if start:
-        start()
-
-
-def _stay_with_the_parent() -> None:
-    """Leave Ctrl-C to the parent, and end when it ends, even killed: a worker would wait for work forever."""
+def _set_up(initializer: Callable[[], object] | None) -> None:
+    """Leave Ctrl-C to the parent, and exit when it exits, even if killed: a worker would wait for work forever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_the_parent, daemon=True).start()
+    Thread(target=_exit_with_parent, daemon=True).start()
+    if initializer:
+        initializer()
 
 
-def _end_with_the_parent() -> None:
+def _exit_with_parent() -> None:
     parent = parent_process()
     if parent:
         parent.join()

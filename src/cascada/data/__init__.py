@@ -1,4 +1,4 @@
-"""Groups in and out: a question with its candidate sentences, from the data sets of the field or your own files."""
+"""Read and write groups: a question with its candidate sentences, from known data sets or your own files."""
 
 from cascada.data.group import Candidate, Group, identified
 from cascada.data.noise import flip_labels

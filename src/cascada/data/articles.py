@@ -1,9 +1,8 @@
-"""Where one article ends and the next begins, in lines whose articles are only listed.
+"""Recover article boundaries from the lines of several articles and the list of their titles.
 
-Some releases give the lines of their articles one after the other, and beside them no more than a list of the titles
-in the same order. The places where the topic changes are then the ones that make every article most coherent in its
-own words: each article is a bag of words with a Dirichlet prior, and dynamic programming finds the division of the
-highest likelihood. Words of a title speak for its article.
+Some releases have the lines of their articles in sequence, and only a list of the titles in the same order. The
+boundaries are found by maximum likelihood: each article is a bag of words with a Dirichlet prior, the words of its
+title count as evidence for it, and dynamic programming finds the most likely division.
 """
 
 from __future__ import annotations
@@ -21,23 +20,22 @@ from cascada.core.errors import DataError
 from cascada.text.words import words
 
 LONGEST = 1000
-"""Lines of the longest article, at least: it grows with the mean length."""
-
+"""Lower bound, in lines, of the longest article considered; the bound grows with the mean length."""
 
 PRIOR = 0.1
-
+"""Pseudo-count of every word in every article."""
 
 COMMON = 1.5
-"""A word in more lines than this many articles of mean length speaks for none of them."""
-
+"""A word that is in more lines than this many articles of mean length have is ignored."""
 
 Floats = NDArray[np.float64]
 
 
-def recover(lines: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """The title of each line's article. `titles` stand in the order of their articles; each has a line at least.
+def recover_articles(lines: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """Title of each line's article. `titles` are in the order of their articles, each of which has at least one line.
 
-    recover(["steam is hot", "engines use steam", "the rhine is long", "it flows north"], ["Steam", "Rhine"])
+    >>> recover_articles(["steam is hot", "engines use steam", "a long river", "the rhine flows"], ["Steam", "Rhine"])
+    ['Steam', 'Steam', 'Rhine', 'Rhine']
     """
     if not titles or len(titles) > len(lines):
         raise DataError(f"{len(lines)} lines cannot come from {len(titles)} articles: each has at least one.")
@@ -48,7 +46,7 @@ def recover(lines: Sequence[str], titles: Sequence[str]) -> list[str]:
 
 
 def _division(bags: list[NDArray[np.int64]], titles: Floats) -> list[int]:
-    """The first line of each article. `best[k, j]`: the likelihood of the first j lines as k articles."""
+    """First line of each article. `best[k, j]` is the log-likelihood of the first j lines as k articles."""
     articles, lines = len(titles), len(bags)
     longest = min(lines, max(LONGEST, 4 * lines // articles))
     best = np.full((articles + 1, lines + 1), -np.inf)
@@ -57,8 +55,8 @@ def _division(bags: list[NDArray[np.int64]], titles: Floats) -> list[int]:
     coherence = _Coherence(bags, longest)
     for end in range(1, lines + 1):
         starts, scores = coherence.ending(end)
-        of_title = titles[:, end, None] - titles[:, starts]  # (articles, starts)
-        total = best[:-1, starts] + scores + of_title
+        title_scores = titles[:, end, None] - titles[:, starts]  # (articles, starts)
+        total = best[:-1, starts] + scores + title_scores
         chosen = total.argmax(axis=1)
         best[1:, end] = total[np.arange(articles), chosen]
         origin[1:, end] = starts[chosen]
@@ -66,9 +64,9 @@ def _division(bags: list[NDArray[np.int64]], titles: Floats) -> list[int]:
 
 
 class _Coherence:
-    """Log-likelihood of the lines from each possible start up to here, grown line by line.
+    """Log-likelihood of an article from each possible start to the current line, updated line by line.
 
-    A start s lives in column s mod `longest`: when a column is needed again, its article would be too long anyway.
+    Start s is in column s mod `longest`: when the column is needed again, an article from s would be too long.
     """
 
     def __init__(self, bags: list[NDArray[np.int64]], longest: int) -> None:
@@ -83,7 +81,7 @@ class _Coherence:
         self.log_total = np.concatenate(([0.0], np.log(np.arange(most) + PRIOR * vocabulary).cumsum()))
 
     def ending(self, end: int) -> tuple[NDArray[np.int64], Floats]:
-        """Starts from which an article can reach to `end`, and the likelihood of each. To be called for 1, 2, 3, …"""
+        """Possible starts of an article that ends at `end`, and its log-likelihood from each. Call it for 1, 2, 3, …"""
         bag, column = self.bags[end - 1], (end - 1) % self.longest
         self.counts[:, column] = 0
         self.sizes[column] = 0
@@ -98,20 +96,22 @@ class _Coherence:
 
 
 def _numbered(bags: list[set[str]], articles: int) -> list[NDArray[np.int64]]:
-    """Words as numbers, without those that say nothing: in one line only, or in very many."""
-    having = Counter(word for bag in bags for word in bag)
+    """Words as numbers, without those that carry no evidence: in one line only, or in very many."""
+    frequencies = Counter(word for bag in bags for word in bag)
     most = max(2.0, COMMON * len(bags) / articles)
-    numbers = {word: number for number, word in enumerate(sorted(w for w, n in having.items() if 2 <= n <= most))}
+    kept = sorted(word for word, frequency in frequencies.items() if 2 <= frequency <= most)
+    numbers = {word: number for number, word in enumerate(kept)}
     return [np.array(sorted(numbers[word] for word in bag if word in numbers), np.int64) for bag in bags]
 
 
 def _title_scores(bags: list[set[str]], titles: Sequence[str]) -> Floats:
-    """How much the lines before each place speak for each title: (articles, lines + 1), summed up from the left."""
-    having = Counter(word for bag in bags for word in bag)
+    """(articles, lines + 1): for each title, the IDF of its words in the lines before each position, summed."""
+    frequencies = Counter(word for bag in bags for word in bag)
     scores = np.zeros((len(titles), len(bags) + 1))
     for row, title in enumerate(titles):
-        rarity = {w: log(len(bags) / having[w]) for w in words(_plain(unquote(title).replace("_", " "))) if having[w]}
-        scores[row, 1:] = np.cumsum([sum(rarity[word] for word in rarity if word in bag) for bag in bags])
+        title_words = words(_plain(unquote(title).replace("_", " ")))
+        idf = {word: log(len(bags) / frequencies[word]) for word in title_words if frequencies[word]}
+        scores[row, 1:] = np.cumsum([sum(idf[word] for word in idf if word in bag) for bag in bags])
     return scores
 
 
@@ -125,5 +125,6 @@ def _traced(origin: NDArray[np.int64]) -> list[int]:
 
 
 def _plain(text: str) -> str:
-    """Without accents: lists of titles often have lost theirs, or the lines have."""
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    """The text without accents, which either the titles or the lines have often lost."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(character for character in decomposed if not unicodedata.combining(character))

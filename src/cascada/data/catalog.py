@@ -1,4 +1,4 @@
-"""The data sets known by name: which files a folder holds for them, split by split."""
+"""Data sets known by name, and the files in which they are distributed, split by split."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 from cascada.core.errors import CascadaError
 
 THREE_SPLITS = ("train", "dev", "test")
-
-
 TREC_SPLITS = ("train", "train-all", "dev", "test")
 
 
@@ -17,7 +15,6 @@ def _named(pattern: str, splits: tuple[str, ...] = THREE_SPLITS) -> dict[str, st
 
 
 _TREC_2007 = _named("{split}-less-than-40.manual-edit.xml") | {"train-all": "train2393.cleanup.xml"}
-
 
 CATALOG: dict[str, tuple[dict[str, str], ...]] = {
     "wikiqa": (_named("WikiQA-{split}.tsv"), _named("WikiQA-{split}.txt"), _named("{split}.tsv")),
@@ -34,14 +31,14 @@ CATALOG: dict[str, tuple[dict[str, str], ...]] = {
     "squad_sentences": (_named("src-{split}.txt"),),
     "gpd": (_named("{split}.jsonl"),),
 }
-"""For each name, the sets of file names it is distributed under. A file may also stand there as `.gz`."""
+"""Name → its sets of file names, by split. Each file may also be gzipped (`.gz`)."""
 
 
 def splits(name: str, root: str | Path) -> dict[str, Path]:
-    """The splits of a known data set that a folder holds.
+    """Split → file, for the splits of a known data set that a folder has.
 
-    Of several sets of file names, the one that has most splits there is taken (the first, if several do): so one
-    data set is never read half in one form, half in another, say tokenised and not.
+    Of several sets of file names, the one with the most splits in the folder is used (the first of these). So a data
+    set is never read partly in one form and partly in another, for example tokenised and not.
     """
     folder = Path(root)
     if not folder.is_dir():
@@ -50,8 +47,13 @@ def splits(name: str, root: str | Path) -> dict[str, Path]:
 
 
 def expected_files(name: str) -> str:
-    """For a message: what the folder might hold."""
+    """The file names to look for, as text for a message."""
     return ", or ".join(", ".join(names.values()) for names in CATALOG[name])
+
+
+def split_or_default(source: str, split: str | None, default: str) -> str | None:
+    """The split asked for, or `default` if the source is a data set with several splits; a file has none."""
+    return default if split is None and (source in CATALOG or source.startswith("hf:")) else split
 
 
 def _present(folder: Path, names: dict[str, str]) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""The one shape all data has: a question with its candidate sentences."""
+"""The form that all data has: a group is a question with its candidate sentences."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cascada.core.errors import DataError
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One sentence that may answer the question."""
+    """A sentence that may answer the question."""
 
     text: str
     label: int | None = None
-    """1 if it answers the question, 0 if not, None if nobody said."""
+    """1 if it answers the question, 0 if not, None if it is not labelled."""
     id: str | None = None
     grade: int | None = None
-    """The finer label of a data set that has one (ASNQ: 1 to 4)."""
+    """A finer label, if the data set has one (ASNQ: 1 to 4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One question and all its candidates, in the order the data gives them."""
+    """A question and all its candidates, in the order of the data."""
 
     question: str
     candidates: tuple[Candidate, ...]
@@ -44,7 +44,7 @@ class Group:
 def identified(groups: Iterable[Group]) -> Iterator[Group]:
     """Fill in missing ids: a question's is its position from 1, a candidate's is `{question id}-{index}` from 0.
 
-    Ids that are there stay. Two questions, or two candidates of one question, with the same id are refused.
+    Existing ids stay. Two questions, or two candidates of one question, with the same id are an error.
     """
     seen: set[str] = set()
     for position, group in enumerate(groups, 1):
@@ -69,10 +69,10 @@ def _candidates(question: str, candidates: tuple[Candidate, ...]) -> tuple[Candi
 
 
 def data_digest(groups: Sequence[Group]) -> str:
-    """A digest of ids and texts, not of labels: those do not change a score."""
+    """Digest of ids and texts. Labels are not part of it, because they do not change scores."""
     digest = blake2b(digest_size=16)
     for group in groups:
         if group.candidates:
-            row = [group.id, group.question, *((one.id, one.text) for one in group.candidates)]
+            row = [group.id, group.question, *((candidate.id, candidate.text) for candidate in group.candidates)]
             digest.update(json.dumps(row).encode())
     return digest.hexdigest()

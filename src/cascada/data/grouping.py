@@ -1,11 +1,15 @@
-"""From rows of (question, candidate) to groups."""
+"""Collect rows of (question, candidate) into groups, in one pass over the data.
+
+A question may come back after others: ASNQ and QNLI are released shuffled. So a group is complete only when all rows
+were seen. Up to `ROWS_IN_MEMORY` rows wait for that in memory; more rows wait in temporary files.
+"""
 
 from __future__ import annotations
 
 import marshal
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -13,47 +17,14 @@ from typing import NamedTuple
 from cascada.core.errors import DataError
 from cascada.data.group import Candidate, Group
 
-__all__ = ["Row", "grouped"]
-
-
-def grouped(rows: Callable[[], Iterator[Row]]) -> Iterator[Group]:
-    """One group per question, in the order the questions first appear.
-
-    `rows` starts a new pass over the data. Rows of one question mostly stand together, and then one group is in
-    memory at a time; where they do not (ASNQ and QNLI are released shuffled), they are brought together on disk.
-    """
-    if _stand_together(rows()):
-        yield from _consecutive(rows())
-    else:
-        yield from gathered(rows())
-
-
-def _consecutive(rows: Iterable[Row]) -> Iterator[Group]:
-    for (question_id, question), same in groupby(rows, key):
-        yield Group(question, tuple(row.candidate for row in same), question_id)
-
-
-def _stand_together(rows: Iterable[Row]) -> bool:
-    """Whether no question comes back after another one; in a shuffled file the first lines settle it."""
-    done: set[Key] = set()
-    for current, _ in groupby(rows, key):
-        if current in done:
-            return False
-        done.add(current)
-    return True
-
-
+ROWS_IN_MEMORY = 50_000
 QUESTIONS_PER_FILE = 1000
 
-
-ROWS_IN_MEMORY = 50_000
-
-
 Key = tuple[str | None, str]
+"""Id and text of a question: rows with the same key belong to the same group."""
 
-
-Plain = tuple[str | None, str, str, int | None, str | None, int | None]
-"""A row as the files hold it: plain values are written and read many times faster than objects."""
+StoredRow = tuple[str | None, str, str, int | None, str | None, int | None]
+"""A row in a temporary file: plain values are written and read many times faster than objects."""
 
 
 class Row(NamedTuple):
@@ -62,52 +33,65 @@ class Row(NamedTuple):
     question_id: str | None = None
 
 
-def key(row: Row) -> Key:
-    return row.question_id, row.question
+def grouped(rows: Iterable[Row]) -> Iterator[Group]:
+    """One group per question, in the order in which the questions first appear.
 
-
-def gathered(rows: Iterable[Row]) -> Iterator[Group]:
-    """Sort rows into files of a thousand questions each, numbered as they first appear, then read file by file.
-
-    Needs about as much temporary disk space as the data; in memory are the questions and one such file.
+    Rows that do not fit in memory need about as much temporary disk space as the data. Memory then holds the
+    questions, and the rows of a thousand of them.
     """
+    stream = iter(rows)
+    first = list(islice(stream, ROWS_IN_MEMORY))
+    more = next(stream, None)
+    if more is None:
+        yield from _groups(first)
+        return
     try:
         with TemporaryDirectory(prefix="cascada-") as folder:
-            for file in _sorted_into_files(rows, Path(folder)):
-                yield from _groups(file)
+            for file in _distribute(chain(_emptying(first), [more], stream), Path(folder)):
+                yield from _groups(_stored_rows(file))
     except OSError as error:
         reason = error.strerror or error
         raise DataError(f"The rows cannot be grouped by question in temporary files: {reason} (see TMPDIR).") from error
 
 
-def _sorted_into_files(rows: Iterable[Row], folder: Path) -> list[Path]:
-    positions: dict[Key, int] = {}
-    waiting: defaultdict[int, list[Plain]] = defaultdict(list)
-    for count, (question, one, question_id) in enumerate(rows, 1):
-        position = positions.setdefault((question_id, question), len(positions))
-        waiting[position // QUESTIONS_PER_FILE].append((question_id, question, one.text, one.label, one.id, one.grade))
+def _groups(rows: Iterable[Row]) -> Iterator[Group]:
+    candidates: defaultdict[Key, list[Candidate]] = defaultdict(list)
+    for question, candidate, question_id in rows:
+        candidates[question_id, question].append(candidate)
+    for (question_id, question), members in candidates.items():
+        yield Group(question, tuple(members), question_id)
+
+
+def _emptying(rows: list[Row]) -> Iterator[Row]:
+    """Yield the rows and release them, so that they are not kept as long as the rest is read."""
+    rows.reverse()
+    while rows:
+        yield rows.pop()
+
+
+def _distribute(rows: Iterable[Row], folder: Path) -> list[Path]:
+    """Write the rows into files of a thousand questions each, which are numbered as they first appear."""
+    numbers: dict[Key, int] = {}
+    waiting: defaultdict[int, list[StoredRow]] = defaultdict(list)
+    for count, (question, candidate, question_id) in enumerate(rows, 1):
+        number = numbers.setdefault((question_id, question), len(numbers))
+        stored = (question_id, question, candidate.text, candidate.label, candidate.id, candidate.grade)
+        waiting[number // QUESTIONS_PER_FILE].append(stored)
         if count % ROWS_IN_MEMORY == 0:
             _append(waiting, folder)
     _append(waiting, folder)
-    return [folder / str(number) for number in range(-(-len(positions) // QUESTIONS_PER_FILE))]
+    return [folder / str(number) for number in range(-(-len(numbers) // QUESTIONS_PER_FILE))]
 
 
-def _append(waiting: defaultdict[int, list[Plain]], folder: Path) -> None:
+def _append(waiting: defaultdict[int, list[StoredRow]], folder: Path) -> None:
     for number, rows in waiting.items():
         with open(folder / str(number), "ab") as file:
             marshal.dump(rows, file)
     waiting.clear()
 
 
-def _groups(file: Path) -> Iterator[Group]:
-    candidates: defaultdict[Key, list[Candidate]] = defaultdict(list)
-    for question_id, question, text, label, identifier, grade in _rows(file):
-        candidates[question_id, question].append(Candidate(text, label, identifier, grade))
-    for (question_id, question), found in candidates.items():
-        yield Group(question, tuple(found), question_id)
-
-
-def _rows(file: Path) -> Iterator[Plain]:
+def _stored_rows(file: Path) -> Iterator[Row]:
     with open(file, "rb") as stream:
         while stream.peek(1):
-            yield from marshal.load(stream)
+            for question_id, question, text, label, identifier, grade in marshal.load(stream):
+                yield Row(question, Candidate(text, label, identifier, grade), question_id)

@@ -1,4 +1,4 @@
-"""Lines of a text file with their place, so that every complaint about the data can name file and line."""
+"""Lines of a text file with their numbers, so that every error in the data can name file and line."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ class Line(NamedTuple):
     text: str
 
     def error(self, problem: str) -> DataError:
-        """A complaint that names the place."""
+        """An error that names the file and the line."""
         return DataError.at(self.path, self.number, problem)
 
 
 class RawLine(NamedTuple):
-    """A line nobody has looked into yet."""
+    """A line that is not decoded yet."""
 
     path: Source
     number: int
     raw: bytes
 
     def decoded(self) -> Line:
-        """Its text, or a complaint that it is none."""
+        """Decode the line; raise DataError if it is not UTF-8."""
         return Line(self.path, self.number, _decoded(self.raw, self.path, self.number))
 
 
 def lines(path: Source) -> Iterator[Line]:
-    r"""Stream a UTF-8 file, plain or `.gz`. A line ends at `\n` alone: texts hold `\x85` and `\u2028` as characters."""
+    r"""Stream a UTF-8 file, plain or `.gz`. Only `\n` ends a line: texts may contain `\x85` and `\u2028`."""
     for line in raw_lines(path):
         yield line.decoded()
 
 
 def raw_lines(path: Source, advance: Callable[[int], object] | None = None) -> Iterator[RawLine]:
-    """The bytes of each line. `advance` hears how many bytes of the file (packed, if it is) were read meanwhile."""
+    """Stream undecoded lines. `advance` is called with the number of bytes (of a `.gz`, compressed bytes) just read."""
     number = position = 0
     try:
-        with open(path, "rb") as file, _unpacked(file, path) as unpacked:
-            for number, raw in enumerate(unpacked, 1):
+        with open(path, "rb") as file, _decompressed(file, path) as content:
+            for number, raw in enumerate(content, 1):
                 yield RawLine(path, number, raw)
                 if advance and file.seekable():
                     before, position = position, file.tell()
                     advance(position - before)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError.at(path, number + 1, f"the gzip file is damaged or cut off here ({error})") from error
+        raise DataError.at(path, number + 1, f"the gzip file is damaged or truncated here ({error})") from error
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def records(path: Source, expected: str) -> Iterator[Line]:
-    """The lines of a file with one record a line.
+    """Stream the lines of a file that has one record per line.
 
-    Empty lines at the end carry nothing and pass. One in the middle is a mistake, and so is a file without records.
+    Empty lines at the end are ignored. An empty line before a record is an error, and so is a file without records.
     """
     blank: Line | None = None
     line: Line | None = None
@@ -78,7 +78,7 @@ def records(path: Source, expected: str) -> Iterator[Line]:
         raise DataError(f"{path} is empty: expected {expected}")
 
 
-def _unpacked(file: IO[bytes], path: Source) -> IO[bytes]:
+def _decompressed(file: IO[bytes], path: Source) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file, "rb")) if str(path).endswith(".gz") else file
 
 

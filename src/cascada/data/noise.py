@@ -1,4 +1,4 @@
-"""Label noise: how robust is training when some labels are wrong (TANDA, Table 5)?"""
+"""Label noise, to measure how robust training is to wrong labels (TANDA, Table 5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cascada.data.group import Candidate, Group
 
 
 def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:
-    """How many of the pairs a share of them is: floor(share · pairs)."""
+    """floor(share · pairs), exactly; raise CascadaError if the share is not from 0 to 1."""
     try:
         exact = Decimal(str(share))
     except InvalidOperation:
@@ -26,10 +26,10 @@ def noisy_pairs(share: float | str | Decimal, pairs: int) -> int:
 def flip_labels(
     groups: Iterable[Group], share: float | str | Decimal, *, seed: int = 0, pairs: int | None = None
 ) -> Iterator[Group]:
-    """Flip the labels of exactly floor(share · pairs) pairs, any set of that many being equally likely.
+    """Flip the labels of exactly floor(share · pairs) pairs; every set of that many pairs is equally likely.
 
-    Say how many `pairs` there are and the groups stream through; otherwise they are held in memory to be counted.
-    The same data, share and seed flip the same labels on every machine.
+    With the number of `pairs` given, groups are streamed; otherwise they are kept in memory to be counted. The same
+    data, share and seed flip the same labels on every machine.
     """
     if pairs is None:
         groups = list(groups)
@@ -38,7 +38,7 @@ def flip_labels(
 
 
 def _flipped(groups: Iterable[Group], wanted: int, left: int, draw: random.Random) -> Iterator[Group]:
-    """Selection sampling: a pair is chosen with probability (still wanted) / (still to come)."""
+    """Selection sampling: a pair is chosen with probability (pairs still wanted) / (pairs still to come)."""
     for group in groups:
         candidates = []
         for candidate in group.candidates:
@@ -48,11 +48,11 @@ def _flipped(groups: Iterable[Group], wanted: int, left: int, draw: random.Rando
             left -= 1
         yield replace(group, candidates=tuple(candidates))
     if left:
-        raise DataError(f"The data has {abs(left)} pairs {'fewer' if left > 0 else 'more'} than it was said to have.")
+        raise DataError(f"The data has {abs(left)} pairs {'fewer' if left > 0 else 'more'} than `pairs` says.")
 
 
 def _flip(candidate: Candidate) -> Candidate:
-    """A flipped label has no grade: the grade would still tell the truth."""
+    """Flip the label and remove the grade, which would still be the true one."""
     if candidate.label is None:
         raise DataError(f"Only labelled data can have noisy labels; {candidate.text!r} has no label.")
     return replace(candidate, label=1 - candidate.label, grade=None)

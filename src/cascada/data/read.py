@@ -1,4 +1,4 @@
-"""`read`: from what a user calls a data set to a stream of groups."""
+"""Find a data set by what the user calls it, and read its groups."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cascada.data.catalog import CATALOG, expected_files, splits
 from cascada.data.group import Group, identified
 from cascada.data.lines import Source
 from cascada.data.readers import READERS, Reader, hub
-from cascada.data.statistics import Mode, checked, select
+from cascada.data.statistics import Mode, parse_mode, select
 
 _NEEDS_A_NAME = (".tsv", ".txt", ".xml", ".json")
 
@@ -26,15 +26,15 @@ def read(
 
     - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `squad_sentences`, `gpd`), with its folder as
       `root` and a `split`;
-    - a path: our own JSONL, or CSV if it ends so; `NAME:PATH` for one file in a known layout;
-    - `hf:ID`, a data set of the Hugging Face hub, with a `split`.
+    - a path to our own JSONL, or to a `.csv`; `NAME:PATH` for a single file in a known layout;
+    - `hf:ID` for a data set of the Hugging Face hub, with a `split`.
 
-    `mode` is `raw`, `no-all-negative` or `clean`. The names are checked at once, the data while it streams.
+    `mode` is `raw`, `no-all-negative` or `clean`. Names are checked at once, the data while it is streamed.
 
         for group in read("wikiqa", root="data/WikiQA", split="test", mode="clean"):
             print(group.question, sum(group.labels))
     """
-    return select(_opened(str(source), root, split), checked(mode))
+    return select(_opened(str(source), root, split), parse_mode(mode))
 
 
 def load(
@@ -45,15 +45,15 @@ def load(
     mode: Mode = "raw",
     first: int | None = None,
 ) -> list[Group]:
-    """All groups of a data set that `read` would stream, or the `first` few, each with ids.
+    """Load all groups of a data set, or the `first` few, and fill in missing ids; see `read`.
 
-    Missing ids are given before the mode leaves questions out, so that a question has one id in every mode.
+    Ids are filled in before the mode drops questions, so that a question has the same id in every mode.
     """
     everything = identified(read(source, root=root, split=split))
-    found = list(islice(select(everything, checked(mode)), first))
-    if not found:
+    groups = list(islice(select(everything, parse_mode(mode)), first))
+    if not groups:
         raise CascadaError(f"{source}{f' {split}' if split else ''} has no questions in mode {mode}.")
-    return found
+    return groups
 
 
 def _opened(source: str, root: Source | None, split: str | None) -> Iterator[Group]:
@@ -77,22 +77,22 @@ def _located(source: str, root: Source | None, split: str | None) -> tuple[Reade
 
 
 def split_files(name: str, root: Source | None) -> dict[str, Path]:
-    """The splits of a known data set in its folder; there is at least one."""
+    """Split → file, for a known data set in its folder; raise CascadaError if there is none."""
     if root is None:
         raise CascadaError(f"The data set {name} needs the folder it is in: give it as root (--root DIR).")
-    found = splits(name, Path(root))
-    if not found:
-        raise CascadaError(f"{root} holds none of the files of {name}: {expected_files(name)}.")
-    return found
+    files = splits(name, Path(root))
+    if not files:
+        raise CascadaError(f"{root} has none of the files of {name}: {expected_files(name)}.")
+    return files
 
 
 def _split_file(name: str, root: Source | None, split: str | None) -> Path:
-    found = split_files(name, root)
+    files = split_files(name, root)
     if split is None:
-        raise CascadaError(f"The data set {name} needs a split (--split); {root} holds {', '.join(found)}.")
-    if split not in found:
-        raise CascadaError(f"{root} holds no split {split!r} of {name}; it holds {', '.join(found)}.")
-    return found[split]
+        raise CascadaError(f"The data set {name} needs a split (--split); {root} has {', '.join(files)}.")
+    if split not in files:
+        raise CascadaError(f"{root} has no split {split!r} of {name}; it has {', '.join(files)}.")
+    return files[split]
 
 
 def _file(path: Path) -> Path:
@@ -102,15 +102,15 @@ def _file(path: Path) -> Path:
     if not path.exists():
         raise CascadaError(f"There is no file {path}.")
     if not path.is_file():
-        raise CascadaError(f"{path} is not an ordinary file: data may be read more than once, so it cannot be a pipe.")
+        raise CascadaError(f"{path} is not a regular file: data may be read more than once, so it cannot be a pipe.")
     return path
 
 
 def _reader_of(path: Path) -> Reader:
-    """A bare path is our JSONL, or CSV; the other endings are used by several layouts, so the user has to say."""
+    """The reader for a path without a layout: our JSONL, or CSV. Other endings are shared by several layouts."""
     ending = Path(path.name.removesuffix(".gz")).suffix.lower()
     if ending in _NEEDS_A_NAME:
-        raise CascadaError(f"Say the layout of {path.name}: NAME:{path} with NAME one of {', '.join(READERS)}.")
+        raise CascadaError(f"Name the layout of {path.name}: NAME:{path}, with NAME one of {', '.join(READERS)}.")
     return READERS["csv" if ending == ".csv" else "jsonl"]
 
 

@@ -1,11 +1,14 @@
-"""Paragraphs with questions and the places of their answers, in SQuAD's JSON layout (1.1, or 2 with no answers)."""
+"""SQuAD's JSON layout: paragraphs with questions, and where in the paragraph their answers are.
+
+The one reader of this layout, of SQuAD 1.1 and of SQuAD 2, where a question may have no answer.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import chain, count, groupby
 from typing import Any
 
 from cascada.core.errors import DataError
@@ -17,7 +20,7 @@ from cascada.data.lines import Source
 
 @dataclass(frozen=True, slots=True)
 class MarkedAnswer:
-    """Characters `start` up to `start + len(text)` of the paragraph."""
+    """An answer, and the paragraph's character at which it starts."""
 
     text: str
     start: int
@@ -25,44 +28,45 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Asked about a paragraph."""
+    """A question about a paragraph."""
 
     id: str
     text: str
     answers: tuple[MarkedAnswer, ...]
-    """None of them: the paragraph does not answer."""
+    """Empty if the paragraph does not answer the question."""
 
     @property
     def answer_texts(self) -> tuple[str, ...]:
-        """Each once."""
+        """The distinct answers."""
         return tuple(dict.fromkeys(answer.text for answer in self.answers))
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A text, and what was asked about it."""
+    """A text, and the questions about it."""
 
     title: str
-    """The article's; spaces as underscores, since ids hold none."""
+    """The article's title, with underscores for spaces: it becomes part of ids, which have no spaces."""
     text: str
     questions: tuple[Question, ...]
 
 
 def read_paragraphs(path: Source) -> list[Paragraph]:
-    """All paragraphs of a file, in order. Every answer must stand where it is said to stand, every id once."""
-    found = list(_paragraphs(path))
+    """Read all paragraphs of a file, in order.
+
+    Every answer must be where `answer_start` says, every question needs an id, and there must be a question. An answer
+    with an empty text marks nothing and is left out. Where several questions have the same id, those after the first
+    get a number: `7`, `7-2`, `7-3`.
+    """
     seen: set[str] = set()
-    for question in (question for paragraph in found for question in paragraph.questions):
-        if question.id in seen:
-            raise DataError(f"{path}: two questions have the id {question.id!r}.")
-        seen.add(question.id)
-    if not seen:
+    paragraphs = [_with_distinct_ids(paragraph, seen) for paragraph in _paragraphs(path)]
+    if not any(paragraph.questions for paragraph in paragraphs):
         raise DataError(f"{path} has no questions.")
-    return found
+    return paragraphs
 
 
 def write_paragraphs(paragraphs: Iterable[Paragraph], path: Source) -> None:
-    """The same layout again; paragraphs of an article must follow each other."""
+    """Write paragraphs in the same layout; those of an article must be adjacent."""
     articles = [
         {"title": title, "paragraphs": [_record(paragraph) for paragraph in members]}
         for title, members in groupby(paragraphs, key=lambda paragraph: paragraph.title)
@@ -73,47 +77,58 @@ def write_paragraphs(paragraphs: Iterable[Paragraph], path: Source) -> None:
 
 def _paragraphs(path: Source) -> Iterator[Paragraph]:
     top = Entry(path, "the document")
-    document = check.mapping(check.json_file(path), "SQuAD data", top)
-    for number, value in enumerate(check.items(document.get("data"), 'articles under "data"', top), 1):
+    document = check.json_object(check.json_file(path), "SQuAD data", top)
+    for number, value in enumerate(check.list_of(document.get("data"), 'articles under "data"', top), 1):
         where = Entry(path, f"article {number}")
-        article = check.mapping(value, "an article", where)
+        article = check.json_object(value, "an article", where)
         title = "_".join(str(article.get("title") or f"article {number}").split())
-        for place, one in enumerate(check.items(article.get("paragraphs"), "paragraphs", where), 1):
-            yield _paragraph(one, title, Entry(path, f"article {number}, paragraph {place}"))
+        for position, record in enumerate(check.list_of(article.get("paragraphs"), "paragraphs", where), 1):
+            yield _paragraph(record, title, Entry(path, f"article {number}, paragraph {position}"))
 
 
 def _paragraph(value: object, title: str, where: Entry) -> Paragraph:
-    record = check.mapping(value, "a paragraph", where)
-    text = check.one_of(record, ("context",), where)
-    asked = check.items(record.get("qas"), 'questions under "qas"', where)
-    return Paragraph(title, text, tuple(_question(one, text, where) for one in asked))
+    record = check.json_object(value, "a paragraph", where)
+    text = check.text_field(record, ("context",), where)
+    questions = check.list_of(record.get("qas"), 'questions under "qas"', where)
+    return Paragraph(title, text, tuple(_question(question, text, where) for question in questions))
+
+
+def _with_distinct_ids(paragraph: Paragraph, seen: set[str]) -> Paragraph:
+    questions = []
+    for question in paragraph.questions:
+        numbered = (f"{question.id}-{number}" for number in count(2))
+        identifier = next(name for name in chain([question.id], numbered) if name not in seen)
+        seen.add(identifier)
+        questions.append(replace(question, id=identifier))
+    return replace(paragraph, questions=tuple(questions))
 
 
 def _question(value: object, text: str, where: Entry) -> Question:
-    record = check.mapping(value, "a question", where)
+    record = check.json_object(value, "a question", where)
     identifier = check.identifier(record.get("id"), where)
     if identifier is None:
         raise where.error("expected an id for every question")
-    answers = check.items(record.get("answers"), "answers", where)
+    answers = check.list_of(record.get("answers"), "answers", where)
     question = check.question(record.get("question"), where)
-    return Question(identifier, question, tuple(_answer(one, text, where) for one in answers))
+    marked = (_answer(answer, text, where) for answer in answers)
+    return Question(identifier, question, tuple(answer for answer in marked if answer.text))
 
 
 def _answer(value: object, text: str, where: Entry) -> MarkedAnswer:
-    record = check.mapping(value, "an answer", where)
-    answer, start = check.one_of(record, ("text",), where), record.get("answer_start")
-    if type(start) is not int or start < 0 or not answer or text[start : start + len(answer)] != answer:
-        raise where.error(f"expected the answer {check.shown(answer)} at character {check.shown(start)}")
+    record = check.json_object(value, "an answer", where)
+    answer, start = check.text_field(record, ("text",), where), record.get("answer_start")
+    if type(start) is not int or start < 0 or text[start : start + len(answer)] != answer:
+        raise where.error(f"expected the answer {check.shorten(answer)} at character {check.shorten(start)}")
     return MarkedAnswer(answer, start)
 
 
 def _record(paragraph: Paragraph) -> dict[str, Any]:
     questions = [
         {
-            "id": one.id,
-            "question": one.text,
-            "answers": [{"text": answer.text, "answer_start": answer.start} for answer in one.answers],
+            "id": question.id,
+            "question": question.text,
+            "answers": [{"text": answer.text, "answer_start": answer.start} for answer in question.answers],
         }
-        for one in paragraph.questions
+        for question in paragraph.questions
     ]
     return {"context": paragraph.text, "qas": questions}

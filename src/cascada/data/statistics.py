@@ -1,4 +1,4 @@
-"""Which questions count. The papers report on three versions of the same data."""
+"""Modes, the three versions of a data set that the papers report on; and counts of questions and pairs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from cascada.core.errors import CascadaError
 from cascada.data.group import Candidate, Group
 
 Mode = Literal["raw", "no-all-negative", "clean"]
-
-
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 def keeps(group: Group, mode: Mode) -> bool:
     """Whether the group is part of the data in this mode.
 
-    raw: every group. no-all-negative: at least one candidate answers (the usual training data).
-    clean: moreover, at least one does not (the usual test data: elsewhere every order is perfect).
+    - raw: every group.
+    - no-all-negative: groups with a correct candidate (the usual training data).
+    - clean: groups with a correct and an incorrect candidate (the usual test data: otherwise every order is perfect).
     """
     labels = group.labels
     if mode == "raw":
@@ -28,13 +27,13 @@ def keeps(group: Group, mode: Mode) -> bool:
 
 
 def select(groups: Iterable[Group], mode: Mode) -> Iterator[Group]:
-    """The groups the mode keeps, as a stream."""
-    checked(mode)
+    """Stream the groups that are part of the data in this mode."""
+    parse_mode(mode)
     return (group for group in groups if keeps(group, mode))
 
 
-def checked(mode: str) -> Mode:
-    """The mode of that name, or a sentence with those there are."""
+def parse_mode(mode: str) -> Mode:
+    """The mode of that name; raise CascadaError with the known names if there is none."""
     for known in MODES:
         if mode == known:
             return known
@@ -43,22 +42,22 @@ def checked(mode: str) -> Mode:
 
 @dataclass(slots=True)
 class Statistics:
-    """Grows group by group."""
+    """Counts of questions and pairs, updated group by group."""
 
     questions: int = 0
     pairs: int = 0
     positives: int = 0
     grades: dict[int, int] = field(default_factory=dict)
-    """Pairs per grade, where the data has grades (ASNQ's labels 1 to 4)."""
+    """Grade → number of pairs, if the data has grades (ASNQ's labels 1 to 4)."""
 
     @property
     def average_candidates(self) -> float:
-        """Of a question."""
+        """Candidates per question."""
         return self.pairs / self.questions if self.questions else 0.0
 
     @property
     def average_correct(self) -> float:
-        """Correct candidates of a question."""
+        """Correct candidates per question."""
         return self.positives / self.questions if self.questions else 0.0
 
     def add(self, group: Group) -> None:
@@ -68,20 +67,20 @@ class Statistics:
             self.add_pair(candidate)
 
     def add_pair(self, candidate: Candidate) -> None:
-        """A pair alone, for data whose pairs do not come question by question."""
+        """Count a single pair, for data whose pairs do not come question by question."""
         self.pairs += 1
         self.positives += candidate.label or 0
         if candidate.grade is not None:
             self.grades[candidate.grade] = self.grades.get(candidate.grade, 0) + 1
 
     def counting(self, groups: Iterable[Group]) -> Iterator[Group]:
-        """The same groups, each counted as it passes."""
+        """Yield the groups unchanged, and count each."""
         for group in groups:
             self.add(group)
             yield group
 
-    def as_dict(self) -> dict[str, Any]:
-        """What `cascada data stats --json` prints of one split and mode."""
+    def to_dict(self) -> dict[str, Any]:
+        """The counts of one split and mode, as `cascada data stats --json` prints them."""
         counts: dict[str, Any] = {"questions": self.questions, "pairs": self.pairs, "positives": self.positives}
         averages = {"average_candidates": self.average_candidates, "average_correct": self.average_correct}
         grades = {"grades": {str(grade): self.grades[grade] for grade in sorted(self.grades)}} if self.grades else {}
@@ -89,7 +88,7 @@ class Statistics:
 
 
 def statistics(groups: Iterable[Group]) -> Statistics:
-    """Counted in one pass."""
+    """Count groups, in one pass."""
     counted = Statistics()
     for group in groups:
         counted.add(group)
@@ -97,10 +96,10 @@ def statistics(groups: Iterable[Group]) -> Statistics:
 
 
 def statistics_by_mode(groups: Iterable[Group]) -> dict[Mode, Statistics]:
-    """All modes from a single pass over the raw data."""
+    """Count the groups of every mode, in one pass over the raw data."""
     counted: dict[Mode, Statistics] = {mode: Statistics() for mode in MODES}
     for group in groups:
-        for mode, one in counted.items():
+        for mode, counts in counted.items():
             if keeps(group, mode):
-                one.add(group)
+                counts.add(group)
     return counted

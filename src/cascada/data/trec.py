@@ -1,4 +1,4 @@
-"""TREC's two files: a run (`qid Q0 docid rank score tag`) and qrels (`qid 0 docid relevance`)."""
+"""TREC's file formats: a run (`qid Q0 docid rank score tag`) and qrels (`qid 0 docid relevance`)."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from typing import TypeVar
 
 from cascada.core.errors import DataError
 from cascada.core.files import atomic_write
-from cascada.data.check import shown
+from cascada.data.check import shorten
 from cascada.data.group import Group, identified
 from cascada.data.lines import Line, Source, records
 
 Run = dict[str, dict[str, float]]
 """Question id → candidate id → score."""
 
-
 Qrels = dict[str, dict[str, int]]
 """Question id → candidate id → relevance."""
-
 
 Value = TypeVar("Value", int, float)
 
 
 def qrels(groups: Iterable[Group]) -> Qrels:
-    """The labels of the groups, under their ids or the ones `identified` gives. Unlabelled candidates are unjudged."""
+    """Labels of the groups, with ids filled in by `identified`. Candidates without a label are unjudged: left out."""
     return {
-        str(group.id): {str(one.id): one.label for one in group.candidates if one.label is not None}
+        str(group.id): {
+            str(candidate.id): candidate.label for candidate in group.candidates if candidate.label is not None
+        }
         for group in identified(groups)
     }
 
 
 def read_run(path: Source) -> Run:
-    """Scores by question and candidate. The rank column is not used: a run's order is its scores."""
+    """Read a run. The rank column is ignored: scores define the order."""
     run: Run = {}
     for line in records(path, "qid Q0 docid rank score tag"):
         question, _, document, _, score, _ = _fields(line, "qid Q0 docid rank score tag")
@@ -41,7 +41,7 @@ def read_run(path: Source) -> Run:
 
 
 def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
-    """Questions stand in the order of `run`, candidates by falling score; every score reads back as the same float."""
+    """Write a run, each question's candidates by descending score. Every score reads back as the same float."""
     with atomic_write(path) as file:
         for question, scores in run.items():
             ranked = sorted(scores.items(), key=lambda item: -item[1])
@@ -53,7 +53,7 @@ def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
 
 
 def read_qrels(path: Source) -> Qrels:
-    """Relevances by question and candidate; a pair that stands there twice is a mistake."""
+    """Read relevance judgements. The same pair twice is an error."""
     relevances: Qrels = {}
     for line in records(path, "qid 0 docid relevance"):
         question, _, document, relevance = _fields(line, "qid 0 docid relevance")
@@ -62,7 +62,7 @@ def read_qrels(path: Source) -> Qrels:
 
 
 def write_qrels(relevances: Qrels, path: Source) -> None:
-    """As `read_qrels` reads them, in the order they have."""
+    """Write relevance judgements, in the order of `relevances`."""
     with atomic_write(path) as file:
         for question, documents in relevances.items():
             for document, relevance in documents.items():
@@ -72,14 +72,14 @@ def write_qrels(relevances: Qrels, path: Source) -> None:
 def _fields(line: Line, names: str) -> list[str]:
     fields = line.text.split()
     if len(fields) != len(names.split()):
-        raise line.error(f"expected {names}, found {len(fields)} fields: {shown(line.text)}")
+        raise line.error(f"expected {names}, found {len(fields)} fields: {shorten(line.text)}")
     return fields
 
 
 def _put(table: dict[str, dict[str, Value]], question: str, document: str, value: Value, line: Line) -> None:
     documents = table.setdefault(question, {})
     if document in documents:
-        raise line.error(f"{document} stands there a second time for question {question}")
+        raise line.error(f"{document} occurs a second time for question {question}")
     documents[document] = value
 
 
@@ -89,7 +89,7 @@ def _score(text: str, line: Line) -> float:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise line.error(f"expected a number as score, found {shown(text)}")
+        raise line.error(f"expected a number as score, found {shorten(text)}")
     return score
 
 
@@ -97,11 +97,13 @@ def _relevance(text: str, line: Line) -> int:
     try:
         return int(text)
     except ValueError as error:
-        raise line.error(f"expected a whole number as relevance, found {shown(text)}") from error
+        raise line.error(f"expected a whole number as relevance, found {shorten(text)}") from error
 
 
 def _name(name: str) -> str:
-    """TREC's files separate fields by white space and have no way to quote it."""
+    """Reject a name with white space: it separates the fields of TREC's files, and there is no quoting."""
     if name.split() != [name] or "\ufeff" in name:
-        raise DataError(f"A TREC file cannot hold {shown(name)}: ids and tags must not be empty or hold white space.")
+        raise DataError(
+            f"A TREC file cannot hold {shorten(name)}: ids and tags must not be empty or contain white space."
+        )
     return name

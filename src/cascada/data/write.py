@@ -1,4 +1,4 @@
-"""Groups out, in our own JSONL."""
+"""Write groups in our own JSONL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cascada.data.lines import Source
 
 
 def write_jsonl(groups: Iterable[Group], path: Source) -> int:
-    """Write a group a line, streaming; the file appears only once it is complete. Returns how many groups it holds."""
+    """Write one group per line, streaming, and return their number. The file appears when it is complete."""
     count = 0
     with atomic_write(path) as file:
         for group in groups:
@@ -26,7 +26,11 @@ def write_jsonl(groups: Iterable[Group], path: Source) -> int:
 
 
 def _record(group: Group) -> dict[str, Any]:
-    record = {"id": group.id, "question": group.question, "candidates": [_candidate(one) for one in group.candidates]}
+    record = {
+        "id": group.id,
+        "question": group.question,
+        "candidates": [_candidate(candidate) for candidate in group.candidates],
+    }
     return record if group.id is not None else {key: record[key] for key in ("question", "candidates")}
 
 

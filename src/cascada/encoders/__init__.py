@@ -1,1 +1,1 @@
-"""Pre-trained encoders in the layout of the hub: run a few layers at a time in torch, or read as plain arrays."""
+"""Pre-trained encoders in the layout of the hub: run in torch a few layers at a time, or read as arrays."""

@@ -15,20 +15,24 @@ from transformers import AutoConfig, AutoModel, PretrainedConfig
 from transformers.utils import logging
 
 from cascada.core.errors import CascadaError, first_line
+from cascada.core.folder import SHAPE_FILE, TRANSFORMER, require_trained
+from cascada.encoders.files import read_weights
 
 SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
-"""Encoders whose layers take (hidden, mask). MiniLM, E5 and GTE are `bert` by layout."""
-
+"""The `model_type` of encoders whose layers take (hidden, mask). MiniLM, E5 and GTE have the layout of `bert`."""
 
 COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
-"""Encoders whose first token has the position after the padding id."""
+"""Encoders that number positions from the padding id + 1."""
+
+TOKEN_BUDGET = 1024
+"""Padded tokens computed at once in torch: about what fits into a core's cache."""
 
 
 class StagedEncoder(nn.Module):
     """Embeddings and the first n layers of a pre-trained encoder.
 
-    `embed` and then `run(0, n)` give what the encoder's own forward pass gives; `run(0, 4)` followed by `run(4, n)`
-    gives it too, with a stop in between to score and drop candidates.
+    `embed` followed by `run(0, n)` computes the encoder's own forward pass. So does `run(0, 4)` followed by
+    `run(4, n)`, and in between candidates can be scored and dropped.
     """
 
     def __init__(self, encoder: nn.Module) -> None:
@@ -36,7 +40,7 @@ class StagedEncoder(nn.Module):
         config: Any = encoder.config
         self.config: PretrainedConfig = config
         if hasattr(encoder, "pooler"):
-            encoder.pooler = None  # type: ignore[assignment]  # heads are ours; an unused layer breaks distributed training
+            encoder.pooler = None  # type: ignore[assignment]  # an unused layer breaks distributed training
         self.encoder = encoder
         stack = encoder.transformer if self.config.model_type == "distilbert" else encoder.encoder
         self._stack: list[nn.Module] = [stack]  # type: ignore[list-item]  # in a list, so that it is not registered twice
@@ -60,12 +64,12 @@ class StagedEncoder(nn.Module):
 
     @property
     def longest(self) -> int:
-        """How many tokens a text may have."""
+        """The largest number of tokens of a text."""
         return int(self.config.max_position_embeddings) - self.first_position
 
     @property
     def first_position(self) -> int:
-        """The place of the first token's embedding among the positions'."""
+        """The row of the first token in the table of position embeddings."""
         return int(self.config.pad_token_id) + 1 if self.config.model_type in COUNT_FROM_PADDING else 0
 
     @property
@@ -84,7 +88,7 @@ class StagedEncoder(nn.Module):
 
     def run(self, states: Tensor, mask: Tensor, first: int, last: int) -> Tensor:
         """Layers first+1 to last on (pairs, tokens, hidden) states; `mask` (pairs, tokens) is True on real tokens."""
-        arguments = [additive(mask, states.dtype)]
+        arguments = [additive_mask(mask, states.dtype)]
         if self.config.model_type == "mpnet":  # relative positions, added in every layer
             arguments.append(self._stack[0].compute_position_bias(states))  # type: ignore[operator]
         for layer in self.layers[first:last]:
@@ -93,15 +97,21 @@ class StagedEncoder(nn.Module):
         return states
 
 
-def additive(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """What is added to attention scores, (pairs, 1, 1, tokens): 0 on real tokens, the lowest number on padding."""
+def additive_mask(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """The mask (pairs, 1, 1, tokens) that is added to attention scores: 0 on real tokens, the lowest number on padding.
+
+    None if there is no padding.
+    """
     if bool(mask.all()):
         return None
     return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)[:, None, None, :]
 
 
 def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
-    """A folder in the hub's layout, or a hub name; safetensors only, and no code from the folder is ever run."""
+    """Load an encoder from a folder in the hub's layout or by its hub name, cut to its first `layers`.
+
+    Only safetensors weights are read, and code in the folder is never run.
+    """
     config = _config(name)
     config.num_hidden_layers = _depth(config, layers)
     try:
@@ -112,7 +122,7 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
                 dtype=torch.float32,
                 use_safetensors=True,
                 trust_remote_code=False,
-                ignore_mismatched_sizes=True,  # told below, in a sentence
+                ignore_mismatched_sizes=True,  # `_check_weights` reports them in a sentence
                 output_loading_info=True,
             )
     except (OSError, ValueError, SafetensorError) as error:
@@ -123,7 +133,7 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """What transformers has to say while it loads is told here in sentences, or not at all."""
+    """Silence transformers while it loads a model: problems are reported as a `CascadaError`."""
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -136,22 +146,33 @@ def quiet() -> Iterator[None]:
 
 
 def new_encoder(folder: Path, *, layers: int | None = None) -> StagedEncoder:
-    """An encoder of the shape that `folder`/config.json describes, weights still to be filled in."""
+    """An encoder of the shape that `folder`/config.json describes, with weights that are yet to be loaded."""
     config = _config(folder)
     config.num_hidden_layers = _depth(config, layers)
     return StagedEncoder(AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False))
 
 
+def starting_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
+    """The encoder to start training from: as `load_encoder`, or that in the folder of a trained transformer ranker."""
+    folder = Path(name)
+    if not (folder / SHAPE_FILE).exists():
+        return load_encoder(name, layers=layers)
+    require_trained(folder, TRANSFORMER, "a transformer")
+    encoder = new_encoder(folder, layers=layers)
+    read_weights(encoder, folder, prefix="encoder.")
+    return encoder
+
+
 def encoder_depth(name: str | Path) -> int:
-    """How many layers an encoder has, without loading it."""
+    """The number of layers of an encoder, read from its config."""
     return int(_config(name).num_hidden_layers)
 
 
 def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
-    """Weights that the file lacks would be random numbers, without a word."""
-    for weight, found, expected in sorted(report["mismatched_keys"]):
+    """Raise an error if weights are missing or have another size: transformers would initialise them at random."""
+    for weight, size, expected in sorted(report["mismatched_keys"]):
         raise CascadaError(
-            f"No encoder could be loaded from {name}: {weight} has size {tuple(found)} in its weights "
+            f"No encoder could be loaded from {name}: {weight} has size {tuple(size)} in its weights "
             f"and {tuple(expected)} by its config."
         )
     missing = sorted(weight for weight in report["missing_keys"] if not weight.startswith("pooler."))
@@ -175,11 +196,11 @@ def _config(name: str | Path) -> PretrainedConfig:
 
 
 def _depth(config: PretrainedConfig, layers: int | None) -> int:
-    have = int(config.num_hidden_layers)
+    depth = int(config.num_hidden_layers)
     if layers is None:
-        return have
-    if not 1 <= layers <= have:
-        raise CascadaError(f"layers is {layers}, but the encoder has {have}.")
+        return depth
+    if not 1 <= layers <= depth:
+        raise CascadaError(f"layers is {layers}, but the encoder has {depth}.")
     return layers
 
 

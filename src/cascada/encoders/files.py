@@ -1,4 +1,4 @@
-"""Weights and tokenizer files of a model's folder."""
+"""The weights and the tokenizer files in a model's folder."""
 
 from __future__ import annotations
 
@@ -15,27 +15,33 @@ from cascada.core.errors import CascadaError
 from cascada.core.folder import SHAPE_FILE
 
 WEIGHTS_FILE = "model.safetensors"
-
-
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
 def write_weights(model: nn.Module, folder: Path) -> None:
+    """Write all weights of the model into the folder."""
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / WEIGHTS_FILE)
 
 
 def copy_tokenizer(tokenizer: Path, folder: Path) -> None:
-    """Of its files, those that are there: which ones depends on the encoder."""
+    """Copy the tokenizer files that exist; which ones exist depends on the encoder."""
     for name in TOKENIZER_FILES:
         if (tokenizer / name).exists():
             shutil.copy(tokenizer / name, folder)
 
 
-def read_weights(model: nn.Module, folder: Path) -> None:
-    """Fill in the model's weights from the folder."""
+def read_weights(model: nn.Module, folder: Path, *, prefix: str = "") -> None:
+    """Load the weights in the folder into the model.
+
+    With `prefix`, the model is a part of the saved one: names with this prefix are its weights, others are ignored.
+    """
     path = folder / WEIGHTS_FILE
     try:
-        model.load_state_dict(load_file(path))
+        weights = load_file(path)
+        if prefix:
+            names = {f"{prefix}{name}" for name in model.state_dict()}
+            weights = {name.removeprefix(prefix): weight for name, weight in weights.items() if name in names}
+        model.load_state_dict(weights)
     except (OSError, SafetensorError) as error:
         raise CascadaError(f"{path} cannot be read ({error}): the checkpoint is incomplete or damaged.") from error
     except RuntimeError as error:
@@ -43,7 +49,7 @@ def read_weights(model: nn.Module, folder: Path) -> None:
 
 
 def tokenizer_folder(encoder: str) -> Path:
-    """Where an encoder's tokenizer files are: its folder, or the hub's copy of it on this machine."""
+    """The folder of an encoder's tokenizer files: the encoder's own, or the local copy of a hub model."""
     folder = Path(encoder)
     if not folder.is_dir():
         try:

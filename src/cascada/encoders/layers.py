@@ -1,4 +1,4 @@
-"""The parts of a transformer layer, under the same names whatever encoder it comes from."""
+"""The parts of a transformer layer under common names, and a layer computed for some of its tokens only."""
 
 from __future__ import annotations
 
@@ -12,60 +12,53 @@ from transformers.activations import ACT2FN
 
 PARTS = ("query", "key", "value", "out", "attention_norm", "up", "down", "norm")
 
-
+# The names of `PARTS` in a layer of each type of encoder.
 BERT = (
     *("attention.self.query", "attention.self.key", "attention.self.value"),
     *("attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"),
 )
-
-
 DISTILBERT = (
     *("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm"),
     *("ffn.lin1", "ffn.lin2", "output_layer_norm"),
 )
-
-
 MPNET = (
     *("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"),
     *("intermediate.dense", "output.dense", "output.LayerNorm"),
 )
-"""Where `PARTS` stand in a layer of each kind of encoder."""
-
-
 NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET}
 
 
 def parts_of(layer: nn.Module, kind: str) -> dict[str, nn.Module]:
-    """A layer's parts; `kind` is the encoder's `model_type`."""
+    """The parts of a layer by their names in `PARTS`; `kind` is the encoder's `model_type`."""
     return {name: layer.get_submodule(path) for name, path in zip(PARTS, NAMES.get(kind, BERT), strict=True)}
 
 
 def activation_of(config: PretrainedConfig) -> str:
-    """Its name."""
+    """The name of the encoder's activation function."""
     return str(getattr(config, "hidden_act", None) or config.activation)
 
 
 def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
-    """What the layer makes of some tokens, `own` (pairs, some, hidden), that attend to all of `states`.
+    """The output of a layer for some tokens, `own` (pairs, some, hidden), which attend to all of `states`.
 
-    Keys and values are of all tokens, everything else of those few. `mask` is added to attention scores. Not for
-    encoders with relative positions.
+    Keys and values are computed for all tokens, everything else for these few. `mask` is added to attention scores.
+    Encoders with relative positions are not supported.
     """
     part: dict[str, Any] = parts_of(layer, str(config.model_type))
-    lost, unseen = _dropouts(config) if layer.training else (0.0, 0.0)
+    hidden_dropout, attention_dropout = _dropouts(config) if layer.training else (0.0, 0.0)
     heads = config.num_attention_heads
     if layer.training:
-        attended = _attend_learning(part, heads, own, states, mask, unseen).flatten(2)
+        attended = _attend_in_training(part, heads, own, states, mask, attention_dropout).flatten(2)
     else:
         attended = _attend(part, heads, own, states, mask).flatten(2)
-    own = part["attention_norm"](dropout(part["out"](attended), lost) + own)
+    own = part["attention_norm"](dropout(part["out"](attended), hidden_dropout) + own)
     inner = ACT2FN[activation_of(config)](part["up"](own))
-    rows: Tensor = part["norm"](dropout(part["down"](inner), lost) + own)
+    rows: Tensor = part["norm"](dropout(part["down"](inner), hidden_dropout) + own)
     return rows
 
 
 def _attend(part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
-    """(pairs, some, heads, size)."""
+    """Attention of `own` to `states`, (pairs, some, heads, size)."""
 
     def by_head(name: str, rows: Tensor) -> Tensor:
         return part[name](rows).unflatten(-1, (heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
@@ -74,12 +67,12 @@ def _attend(part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask:
     return scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(1, 2)
 
 
-def _attend_learning(
-    part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, unseen: float
+def _attend_in_training(
+    part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, attention_dropout: float
 ) -> Tensor:
-    """The same without a projection of each token, of which training would keep two and go back through two.
+    """The same without projecting every token to a key and a value, which the backward pass would have to keep.
 
-    q·(Ks + b) is (qK)·s + q·b, and the sum of values is that of states, projected.
+    q·(Ks + b) is (qK)·s + q·b, and the weighted sum of values is the projection of the weighted sum of states.
     """
     key, key_bias, value, value_bias = (
         getattr(part[name], kind).unflatten(0, (heads, -1)) for name in ("key", "value") for kind in ("weight", "bias")
@@ -88,15 +81,15 @@ def _attend_learning(
     query = query * query.shape[-1] ** -0.5
     scores = torch.einsum("pshd,hdk->phsk", query, key).flatten(1, 2) @ states.transpose(1, 2)
     scores = scores + (query * key_bias).sum(-1).transpose(1, 2).flatten(1)[..., None]  # (pairs, heads · some, tokens)
-    weights = dropout((scores if mask is None else scores + mask[:, 0]).softmax(-1), unseen)
+    weights = dropout((scores if mask is None else scores + mask[:, 0]).softmax(-1), attention_dropout)
     summed = (weights @ states).reshape(len(own), heads, -1, states.shape[-1])  # (pairs, heads, some, hidden)
-    share = weights.sum(-1).reshape(len(own), heads, -1, 1).transpose(1, 2)  # 1, but for what was dropped out
-    found: Tensor = torch.einsum("phsk,hdk->pshd", summed, value) + share * value_bias
-    return found
+    share = weights.sum(-1).reshape(len(own), heads, -1, 1).transpose(1, 2)  # 1, except for dropout
+    attended: Tensor = torch.einsum("phsk,hdk->pshd", summed, value) + share * value_bias
+    return attended
 
 
 def _dropouts(config: PretrainedConfig) -> tuple[float, float]:
-    """Of what a part adds, and of attention weights."""
+    """The dropout of hidden states and that of attention weights."""
     if config.model_type == "distilbert":
         return float(config.dropout), float(config.attention_dropout)
     return float(config.hidden_dropout_prob), float(config.attention_probs_dropout_prob)

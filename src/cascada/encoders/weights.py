@@ -1,4 +1,4 @@
-"""A ranker's weights as plain arrays, under the same names whatever encoder they come from."""
+"""The weights of an encoder and of heads as arrays, under common names for all types of encoders."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cascada.encoders.layers import activation_of, parts_of
 
 Array = NDArray[np.float32]
 
-
 ACTIVATIONS = ("gelu", "gelu_new", "relu")
+"""Activation functions that can be exported."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Dense:
     weight: Array  # (in, out)
     bias: Array  # (out,)
     input_range: tuple[float, float] | None = None
-    """The least and the largest number that it is given, where that was watched."""
+    """The quantisation range of its inputs, if it was recorded."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Embeddings:
-    """What is added up before the first layer."""
+    """The embeddings that are summed before the first layer."""
 
     words: Array  # (vocabulary, width)
     positions: Array  # (longest, width): row 0 is the first token's
@@ -65,26 +65,27 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class RankerWeights:
-    """All that a stage graph is made of."""
+    """The weights that a stage graph is built from."""
 
     embeddings: Embeddings
     layers: tuple[Layer, ...]
     heads: dict[int, tuple[Dense, ...]]
-    """Exit → its dense layers; the last one gives the score itself, right minus wrong."""
+    """Exit → the dense layers of its head; the last one gives the score, correct minus incorrect."""
     attention_heads: int
     activation: str
     position_bias: Array | None
-    """MPNet's: (heads, distances), for key minus query from -(longest-1) to longest-1."""
+    """MPNet's relative positions: (heads, distances), for key minus query from -(longest-1) to longest-1."""
 
 
 def encoder_weights(
     encoder: StagedEncoder, layers: Iterable[nn.Module], heads: dict[int, tuple[Dense, ...]], *, longest: int
 ) -> RankerWeights:
-    """Layers that are the encoder's, or like them, for texts of up to `longest` tokens."""
+    """The weights of an encoder's embeddings, of `layers` of its type, and of `heads`; for up to `longest` tokens."""
     config = encoder.config
     activation = activation_of(config)
     if activation not in ACTIVATIONS:
-        raise CascadaError(f"The encoder's activation is {activation}; those that export are {', '.join(ACTIVATIONS)}.")
+        known = ", ".join(ACTIVATIONS)
+        raise CascadaError(f"The encoder's activation is {activation}; those that can be exported are {known}.")
     return RankerWeights(
         embeddings=_embeddings(encoder, longest),
         layers=tuple(_layer(layer, str(config.model_type)) for layer in layers),
@@ -111,12 +112,12 @@ def _embeddings(staged: StagedEncoder, longest: int) -> Embeddings:
 
 def _layer(layer: nn.Module, kind: str) -> Layer:
     part = parts_of(layer, kind)
-    three = [dense_of(part[name]) for name in ("query", "key", "value")]
+    projections = [dense_of(part[name]) for name in ("query", "key", "value")]
     return Layer(
         query_key_value=Dense(
-            np.concatenate([one.weight for one in three], 1),
-            np.concatenate([one.bias for one in three]),
-            three[0].input_range,
+            np.concatenate([dense.weight for dense in projections], 1),
+            np.concatenate([dense.bias for dense in projections]),
+            projections[0].input_range,
         ),
         out=dense_of(part["out"]),
         attention_norm=_norm(part["attention_norm"]),
@@ -127,14 +128,14 @@ def _layer(layer: nn.Module, kind: str) -> Layer:
 
 
 def head_of(head: nn.Module) -> tuple[Dense, ...]:
-    """A head's dense layers, the last of which gives right minus wrong."""
+    """The dense layers of a head; the last one gives the difference of the two logits, which is the score."""
     *inner, out = (dense_of(part) for part in head.modules() if isinstance(part, nn.Linear))
     score = Dense(out.weight[:, 1:] - out.weight[:, :1], out.bias[1:] - out.bias[:1])
     return (*inner, score)
 
 
 def _position_bias(encoder: StagedEncoder) -> Array:
-    """Only how far two tokens are apart counts, so that the last row and the first one hold all of it."""
+    """The bias depends on the distance of two tokens only, so its last and first rows contain all values."""
     stack: Any = encoder.encoder.encoder
     with torch.no_grad():
         bias = stack.compute_position_bias(torch.zeros(1, encoder.longest, 1))  # (1, heads, queries, keys)
@@ -143,7 +144,7 @@ def _position_bias(encoder: StagedEncoder) -> Array:
 
 
 def dense_of(part: Any) -> Dense:
-    """A torch layer's weights, with its input_range if it was watched."""
+    """The weights of a torch layer, with its `input_range` if it was recorded."""
     return Dense(np.ascontiguousarray(_array(part.weight).T), _array(part.bias), getattr(part, "input_range", None))
 
 

@@ -1,17 +1,18 @@
-"""A stage of a ranker as an ONNX graph, built from its weights operator by operator.
+"""ONNX graphs, built operator by operator, and the file that holds the weights of several graphs.
 
-Nothing is traced: the graph has the operators that ONNX Runtime has fast kernels for, and no others.
+Nothing is traced: a graph consists of operators for which ONNX Runtime has fast kernels. The graph of a stage has these
+inputs and outputs:
 
 | input | shape | |
 |---|---|---|
 | `ids`, `types` | (pairs, tokens) int32 | of the first stage |
-| `states` | (pairs, tokens, hidden) | of the later ones: what the stage before gave |
-| `lengths` | (pairs,) int32 | real tokens; what stands behind them is padding |
+| `states` | (pairs, tokens, hidden) | of later stages: the `states_out` of the stage before |
+| `lengths` | (pairs,) int32 | the number of real tokens; padding follows them |
 
 | output | shape | |
 |---|---|---|
-| `scores` | (pairs,) | right minus wrong |
-| `states` → `states_out` | (pairs, tokens, hidden) | of all stages but the last |
+| `scores` | (pairs,) | the logit of correct minus that of incorrect |
+| `states_out` | (pairs, tokens, hidden) | of all stages but the last |
 """
 
 from __future__ import annotations
@@ -27,21 +28,18 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 FUSED = "com.microsoft"
-"""The domain of the runtime's own operators."""
-
+"""The domain of ONNX Runtime's own operators."""
 
 OPSET, FUSED_OPSET, IR = 17, 1, 8
-
-
 TYPES = {"float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16}
 
 
 @dataclass
 class Graph:
-    """Nodes and constants; every operator gives the name of what it computes."""
+    """Nodes and constants. A method that adds an operator returns the name of its output."""
 
     weights_file: WeightsFile | None = None
-    """Where large constants go; into the graph itself if there is none."""
+    """The file for large constants; without it they are stored in the graph."""
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
 
@@ -68,22 +66,21 @@ class Graph:
 
 
 def model_of(graph: Graph, inputs: list[Any], outputs: list[Any]) -> onnx.ModelProto:
-    """A whole model, with the operators that the runtime fuses."""
-    made = helper.make_graph(graph.nodes, "stage", inputs, outputs, list(graph.constants.values()))
+    """The graph as a complete ONNX model."""
+    content = helper.make_graph(graph.nodes, "stage", inputs, outputs, list(graph.constants.values()))
     versions = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
-    return helper.make_model(made, opset_imports=versions, ir_version=IR, producer_name="cascada")
+    return helper.make_model(content, opset_imports=versions, ir_version=IR, producer_name="cascada")
 
 
 LARGE = 1024
-"""Bytes from which on a constant goes into the file."""
-
+"""Constants of at least this many bytes are stored in the weights file."""
 
 ALIGNED = 4096
-"""So that the runtime can map it into memory as it is."""
+"""The alignment of arrays in bytes, so that the runtime can map them into memory."""
 
 
 class WeightsFile:
-    """Arrays end to end in a file, each only once, whatever number of graphs has it."""
+    """Concatenates arrays in a file; an array that several graphs use is stored once."""
 
     def __init__(self, file: IO[bytes], name: str) -> None:
         self.file = file
@@ -91,7 +88,7 @@ class WeightsFile:
         self._places: dict[bytes, int] = {}
 
     def add(self, array: NDArray[Any], name: str) -> TensorProto:
-        """The array as a constant of a graph that says where in the file it is."""
+        """Store an array, and return the constant of a graph that refers to its place in the file."""
         content = array.tobytes()
         digest = hashlib.sha256(content).digest()
         if digest not in self._places:

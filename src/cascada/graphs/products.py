@@ -1,4 +1,4 @@
-"""How a stage graph computes its matrix products: in float32, in 8 bits, or in float32 from weights of 8 bits."""
+"""How a graph computes its matrix products: in float32, in int8, or in float32 from dequantised int8 weights."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from cascada.encoders.weights import Array, Dense
 
 
 class Products(Protocol):
-    """The operators that differ between precisions; `graph` is a `cascada.export.graph.Graph`."""
+    """The operators that differ between precisions; `graph` is a `cascada.graphs.graph.Graph`."""
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
-        """Rows of a table, by id."""
+        """The rows of a table, by id."""
         ...
 
-    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str: ...
+    def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
+        """A dense layer with its activation."""
+        ...
 
     def weight(self, graph: Any, weight: Array) -> str:
-        """A weight for a product in float32: a head's."""
+        """A weight of a product that is always in float32, such as that of a head."""
         ...
 
     def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
-        """Multi-head attention of states with themselves, before the output's dense layer."""
+        """Multi-head self-attention, without the dense layer of its output."""
         ...
 
 
 class Float32:
-    """Everything as it was trained."""
+    """All products in float32, as in training."""
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         return str(graph.op("Gather", graph.constant(table), ids))
@@ -48,13 +50,13 @@ class Float32:
 
 
 class Int8:
-    """int8 weights with a scale per column; their inputs are quantised by the range that was recorded for them.
+    """int8 weights with a scale per column; inputs are quantised with the range that was recorded for them.
 
-    Weights stay within ±64: processors without VNNI add two products in 16 bits, which larger ones overflow.
+    Weights are quantised to ±64, because processors without VNNI add two products in 16 bits, which would overflow.
     """
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
-        """A table's rows have a scale each, and all 8 bits: they are not multiplied in 8 bits."""
+        """Rows are quantised to ±127 with a scale each: they are dequantised before they are multiplied."""
         scale = np.maximum(np.abs(table).max(1, keepdims=True), 1e-12) / 127
         rounded = np.round(table / scale).astype(np.int8)
         chosen = graph.op("Cast", graph.op("Gather", graph.constant(rounded), ids), to=1)
@@ -69,12 +71,12 @@ class Int8:
         return activated(graph, product, dense.bias, activation)
 
     def weight(self, graph: Any, weight: Array) -> str:
-        """In all 8 bits; the runtime widens it once, when it loads the graph."""
+        """Quantised to ±127; the runtime dequantises it once, when it loads the graph."""
         return dequantised(graph, *quantised(weight, 127))
 
     def attention(self, graph: Any, states: str, dense: Dense, heads: int, bias: str) -> str:
         rounded, scale = self._rounded(dense.weight)
-        if bias:  # the runtime's 8-bit attention takes none
+        if bias:  # the runtime's int8 attention has no bias
             return self._biased_attention(graph, states, dense, heads, bias)
         values, value_scale, zero = self._values(graph, states, dense.input_range)
         weight, scales = graph.constant(rounded), graph.constant(scale)
@@ -90,7 +92,7 @@ class Int8:
         return str(graph.fused("MultiHeadAttention", *inputs, num_heads=heads))
 
     def _values(self, graph: Any, states: str, input_range: tuple[float, float] | None) -> tuple[str, str, str]:
-        """States in 8 bits, with their scale and zero: by what was seen of them, or else by all that come together."""
+        """Quantised states, their scale and zero point: by the recorded range, else by the range of the batch."""
         if input_range is None:
             values, scale, zero = graph.op("DynamicQuantizeLinear", states, results=3)
             return values, scale, zero
@@ -104,9 +106,9 @@ class Int8:
 
 
 class Dequantised(Int8):
-    """The weights of `Int8`, multiplied in float32: for machines on which 8-bit products crash.
+    """The weights of `Int8`, multiplied in float32: for machines on which int8 products crash.
 
-    The runtime widens them once, when it loads the graph.
+    The runtime dequantises them once, when it loads the graph.
     """
 
     def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
@@ -122,18 +124,18 @@ class Dequantised(Int8):
 
 
 def quantised(weight: Array, largest: int) -> tuple[NDArray[np.int8], Array]:
-    """Whole numbers up to `largest`, and the scale of each column."""
+    """The weight as integers within ±`largest`, and the scale of each column."""
     scale = np.maximum(np.abs(weight).max(0), 1e-12) / largest
     return np.round(weight / scale).astype(np.int8), scale.astype(np.float32)
 
 
 def dequantised(graph: Any, rounded: NDArray[np.int8], scale: Array) -> str:
-    """Weights of 8 bits, as float32."""
+    """An int8 weight as float32."""
     return str(graph.op("Mul", graph.op("Cast", graph.constant(rounded), to=1), graph.constant(scale)))
 
 
 def activated(graph: Any, product: str, bias: Array, activation: str) -> str:
-    """A product with its bias and activation."""
+    """Add the bias to a product, and apply the activation."""
     own_bias = graph.constant(bias)
     if activation == "gelu":
         return str(graph.fused("BiasGelu", product, own_bias))

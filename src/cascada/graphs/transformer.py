@@ -1,18 +1,4 @@
-"""A stage of a ranker as an ONNX graph, built from its weights operator by operator.
-
-Nothing is traced: the graph has the operators that ONNX Runtime has fast kernels for, and no others.
-
-| input | shape | |
-|---|---|---|
-| `ids`, `types` | (pairs, tokens) int32 | of the first stage |
-| `states` | (pairs, tokens, hidden) | of the later ones: what the stage before gave |
-| `lengths` | (pairs,) int32 | real tokens; what stands behind them is padding |
-
-| output | shape | |
-|---|---|---|
-| `scores` | (pairs,) | right minus wrong |
-| `states` → `states_out` | (pairs, tokens, hidden) | of all stages but the last |
-"""
+"""The parts of a transformer ranker as ONNX operators: embeddings, layers, heads. Functions return an output's name."""
 
 from __future__ import annotations
 
@@ -27,6 +13,7 @@ from cascada.graphs.products import Products
 
 
 def embed(graph: Graph, embeddings: Embeddings, products: Products) -> str:
+    """The states before the first layer, (pairs, tokens, hidden)."""
     words = products.rows(graph, embeddings.words, "ids")
     length = graph.op("Gather", graph.op("Shape", "ids"), graph.constant([1], np.int64))
     start, axis = graph.constant([0], np.int64), graph.constant([0], np.int64)
@@ -41,6 +28,7 @@ def embed(graph: Graph, embeddings: Embeddings, products: Products) -> str:
 
 
 def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: RankerWeights, products: Products) -> str:
+    """The states after a layer, (pairs, tokens, hidden); `bias` is added to attention scores, "" for none."""
     attended = products.attention(graph, states, layer.query_key_value, weights.attention_heads, bias)
     attended = products.dense(graph, attended, layer.out)
     states = skip_norm(graph, attended, states, layer.attention_norm)
@@ -49,12 +37,12 @@ def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: Ranke
 
 
 def head(graph: Graph, layers: Sequence[Dense], states: str, products: Products) -> str:
-    """One dense layer is TANDA's head, on the first token; several are the cascade's, on the mean."""
+    """The scores of a head (pairs,): a single dense layer is TANDA's, on the first token; several are on the mean."""
     *inner, out = layers
     pooled = mean_of_tokens(graph, states) if inner else graph.op("Tanh", first_token(graph, states))
     for layer in inner:
-        pooled = graph.op("Tanh", plain(graph, pooled, layer, products))
-    return str(graph.op("Squeeze", plain(graph, pooled, out, products), graph.constant([1], np.int64)))
+        pooled = graph.op("Tanh", dense_float32(graph, pooled, layer, products))
+    return str(graph.op("Squeeze", dense_float32(graph, pooled, out, products), graph.constant([1], np.int64)))
 
 
 def mean_of_tokens(graph: Graph, states: str) -> str:
@@ -72,8 +60,8 @@ def first_token(graph: Graph, states: str) -> str:
     return str(graph.op("Gather", states, graph.constant(np.array(0), np.int64), axis=1))
 
 
-def plain(graph: Graph, value: str, dense: Dense, products: Products) -> str:
-    """A dense layer of a head: its product is in float32 always."""
+def dense_float32(graph: Graph, value: str, dense: Dense, products: Products) -> str:
+    """A dense layer whose product is always in float32, such as those of a head."""
     return str(graph.op("Gemm", value, products.weight(graph, dense.weight), graph.constant(dense.bias)))
 
 
@@ -83,12 +71,13 @@ def layer_norm(graph: Graph, states: str, norm: Norm) -> str:
 
 
 def skip_norm(graph: Graph, new: str, states: str, norm: Norm) -> str:
+    """Layer norm of the residual sum `new` + `states`."""
     gamma, beta = graph.constant(norm.gamma), graph.constant(norm.beta)
     return str(graph.fused("SkipLayerNormalization", new, states, gamma, beta, epsilon=norm.epsilon))
 
 
 def position_bias(graph: Graph, weights: RankerWeights, states: str) -> str:
-    """What MPNet adds to the attention of every layer: (1, heads, tokens, tokens); "" for the others."""
+    """MPNet's bias on the attention of every layer, (1, heads, tokens, tokens); "" for other encoders."""
     if weights.position_bias is None:
         return ""
     longest = (weights.position_bias.shape[1] + 1) // 2

@@ -1,4 +1,4 @@
-"""Rankers where people already are: one file for each library that has a place for a reranker.
+"""Rankers as components of other libraries, one module per library.
 
-None is imported before it is asked for by name, and each needs only the library that it is named after.
+Import the module of the library that you use; it needs nothing but that library.
 """

@@ -16,19 +16,20 @@ from typing import Any
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from cascada.core.errors import CascadaError
-from cascada.integrations.ranks import Ranks, falling, ranker_of
+from cascada.integrations.common import SupportsRank, descending_scores, ranker_of
 
 
 @component
 class CascadaRanker:
-    """Puts the documents in order, with the ranker's scores, and keeps the best `top_k`, or all of them.
+    """Sorts documents by relevance, sets their scores, and keeps the best `top_k`, or all of them.
 
-    `model` is what `Ranker.load` takes, loaded by `warm_up`; or a ranker, though a pipeline with one cannot be saved.
+    `model` is what `Ranker.load` takes, loaded by `warm_up`. It can also be a ranker, but then the pipeline cannot be
+    saved.
     """
 
     def __init__(
         self,
-        model: str | Path | Ranks | None = None,
+        model: str | Path | SupportsRank | None = None,
         *,
         top_k: int | None = None,
         drop: Any = None,
@@ -37,8 +38,8 @@ class CascadaRanker:
     ) -> None:
         self.model = model
         self.top_k = top_k
-        self.cut: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
-        self._ranker: Ranks | None = None
+        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
+        self._ranker: SupportsRank | None = None
 
     def warm_up(self) -> None:
         self._ranker = self._ranker or ranker_of(self.model)
@@ -49,25 +50,25 @@ class CascadaRanker:
         if not documents or self._ranker is None:
             return {"documents": []}
         texts = [document.content or "" for document in documents]
-        ranking = self._ranker.rank(query, texts, top=top_k or self.top_k, **self.cut)
-        pairs = zip(ranking, falling(ranking), strict=True)
+        ranking = self._ranker.rank(query, texts, top=top_k or self.top_k, **self.options)
+        pairs = zip(ranking, descending_scores(ranking), strict=True)
         return {"documents": [replace(documents[item.index], score=score) for item, score in pairs]}
 
     @component.output_types(documents=list[Document])
     async def run_async(
         self, query: str, documents: list[Document], top_k: int | None = None
     ) -> dict[str, list[Document]]:
-        found: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, documents, top_k)
-        return found
+        output: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, documents, top_k)
+        return output
 
     def to_dict(self) -> dict[str, Any]:
-        if isinstance(self.model, Ranks):
-            raise CascadaError("Only a ranker that is given by its name can be saved with a pipeline.")
+        if isinstance(self.model, SupportsRank):
+            raise CascadaError("A pipeline can be saved only if its ranker was given by name.")
         model = None if self.model is None else str(self.model)
-        saved: dict[str, Any] = default_to_dict(self, model=model, top_k=self.top_k, **self.cut)
+        saved: dict[str, Any] = default_to_dict(self, model=model, top_k=self.top_k, **self.options)
         return saved
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "CascadaRanker":
-        made: CascadaRanker = default_from_dict(cls, data)
-        return made
+        ranker: CascadaRanker = default_from_dict(cls, data)
+        return ranker

@@ -3,8 +3,8 @@
 >>> from cascada import Ranker
 >>> from langchain_core.documents import Document
 >>> compressor = CascadaCompressor(ranker=Ranker.load("bm25"), top_n=1)
->>> found = compressor.compress_documents([Document("It rained."), Document("By Shakespeare.")], "shakespeare's plays")
->>> found[0].page_content
+>>> ranked = compressor.compress_documents([Document("It rained."), Document("By Shakespeare.")], "shakespeare's plays")
+>>> ranked[0].page_content
 'By Shakespeare.'
 """
 
@@ -15,19 +15,19 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict
 
-from cascada.integrations.ranks import Ranks, falling
+from cascada.integrations.common import SupportsRank, descending_scores
 
 
 class CascadaCompressor(BaseDocumentCompressor):
-    """Puts the documents in order and keeps the best `top_n`, or all of them.
+    """Sorts documents by relevance and keeps the best `top_n`, or all of them.
 
     `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. Documents keep
-    their metadata; beside it stands the `relevance_score`, where LangChain's other rerankers have it.
+    their metadata and get a `relevance_score` in it, as with LangChain's other rerankers.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    ranker: Ranks
+    ranker: SupportsRank
     top_n: int | None = None
     drop: Any = None
     keep: Sequence[int] | None = None
@@ -39,11 +39,14 @@ class CascadaCompressor(BaseDocumentCompressor):
         if not documents:
             return []
         texts = [document.page_content for document in documents]
-        cut = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
-        ranking = self.ranker.rank(query, texts, top=self.top_n, **cut)
-        return [_scored(documents[item.index], score) for item, score in zip(ranking, falling(ranking), strict=True)]
+        options = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
+        ranking = self.ranker.rank(query, texts, top=self.top_n, **options)
+        return [
+            _scored(documents[item.index], score)
+            for item, score in zip(ranking, descending_scores(ranking), strict=True)
+        ]
 
 
 def _scored(document: Document, score: float) -> Document:
-    """A copy: the retriever's own documents stay as they are."""
+    """A copy of the document with its score; the retriever's own documents are not changed."""
     return document.model_copy(update={"metadata": {**document.metadata, "relevance_score": score}})

@@ -16,17 +16,17 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from cascada.core.errors import CascadaError
-from cascada.integrations.ranks import Ranks, falling
+from cascada.integrations.common import SupportsRank, descending_scores
 
 
 class CascadaRerank(BaseNodePostprocessor):
-    """Puts the nodes in order, with the ranker's scores, and keeps the best `top_n`, or all of them.
+    """Sorts nodes by relevance, sets their scores, and keeps the best `top_n`, or all of them.
 
-    `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. Nodes are read
-    without their metadata, unless `metadata_mode` says which of it belongs to the text.
+    `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. The ranker reads
+    the text of the nodes without their metadata, unless `metadata_mode` adds some of it.
     """
 
-    ranker: Ranks = Field(exclude=True)
+    ranker: SupportsRank = Field(exclude=True)
     top_n: int | None = None
     drop: Any = None
     keep: Sequence[int] | None = None
@@ -44,8 +44,8 @@ class CascadaRerank(BaseNodePostprocessor):
             raise CascadaError("There is no question to rank the nodes for: give query_bundle or query_str.")
         if not nodes:
             return []
-        texts = [found.node.get_content(metadata_mode=self.metadata_mode) for found in nodes]
-        cut = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
-        ranking = self.ranker.rank(query_bundle.query_str, texts, top=self.top_n, **cut)
-        pairs = zip(ranking, falling(ranking), strict=True)
+        texts = [node.node.get_content(metadata_mode=self.metadata_mode) for node in nodes]
+        options = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
+        ranking = self.ranker.rank(query_bundle.query_str, texts, top=self.top_n, **options)
+        pairs = zip(ranking, descending_scores(ranking), strict=True)
         return [NodeWithScore(node=nodes[item.index].node, score=score) for item, score in pairs]

@@ -1,4 +1,4 @@
-"""PyTerrier: a transformer that reranks. Java is not started for it.
+"""PyTerrier: a transformer that reranks. It does not start Java.
 
 >>> import pandas
 >>> results = pandas.DataFrame({"qid": "1", "query": "hamlet", "docno": ["a", "b"], "text": ["Rain.", "Hamlet's."]})
@@ -15,19 +15,19 @@ import pandas as pd
 import pyterrier as pt
 
 from cascada.core.errors import CascadaError
-from cascada.integrations.ranks import Ranks, falling, ranker_of, rankings
+from cascada.integrations.common import SupportsRank, descending_scores, rank_groups, ranker_of
 
 
 class CascadaReranker(pt.Transformer):
-    """Gives every row a new `score` and `rank`; all other columns stay as they are, and so does the rows' order.
+    """Gives every row a new `score` and `rank`; the order of the rows and all other columns stay as they are.
 
-    `model` is what `Ranker.load` takes, or a ranker. The frame needs `qid`, `query`, `docno` and the text, in the
-    column `field`.
+    `model` is what `Ranker.load` takes, or a ranker. The frame must have the columns `qid`, `query`, `docno` and
+    `field`, which holds the text.
     """
 
     def __init__(
         self,
-        model: str | Path | Ranks | None = None,
+        model: str | Path | SupportsRank | None = None,
         *,
         field: str = "text",
         drop: Any = None,
@@ -36,7 +36,7 @@ class CascadaReranker(pt.Transformer):
     ) -> None:
         self.ranker = ranker_of(model)
         self.field = field
-        self.cut: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
+        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         missing = [name for name in ("qid", "query", "docno", self.field) if name not in inp.columns]
@@ -44,10 +44,10 @@ class CascadaReranker(pt.Transformer):
             raise CascadaError(
                 f"The frame has no column {missing[0]}; it must have qid, query, docno and {self.field}."
             )
-        places = list(inp.groupby("qid", sort=False).indices.values())  # each question's rows
+        rows_of = list(inp.groupby("qid", sort=False).indices.values())  # each question's rows
         queries, texts = inp["query"].tolist(), inp[self.field].tolist()
-        groups = [(queries[rows[0]], [texts[row] for row in rows]) for rows in places]
+        groups = [(queries[rows[0]], [texts[row] for row in rows]) for rows in rows_of]
         scores = np.zeros(len(inp))
-        for rows, ranking in zip(places, rankings(self.ranker, groups, **self.cut), strict=True):
-            scores[[rows[item.index] for item in ranking]] = falling(ranking)
+        for rows, ranking in zip(rows_of, rank_groups(self.ranker, groups, **self.options), strict=True):
+            scores[[rows[item.index] for item in ranking]] = descending_scores(ranking)
         return pt.model.add_ranks(inp.assign(score=scores))

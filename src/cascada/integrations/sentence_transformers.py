@@ -1,4 +1,4 @@
-"""sentence-transformers: an object with `CrossEncoder`'s `predict` and `rank`. It needs neither that library nor torch.
+"""sentence-transformers: a drop-in replacement for `CrossEncoder` that needs neither that library nor torch.
 
 >>> model = CrossEncoder("bm25")
 >>> model.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."], top_k=1)[0]["corpus_id"]
@@ -14,28 +14,28 @@ from typing import Any
 import numpy as np
 
 from cascada.core.errors import CascadaError, require
-from cascada.integrations.ranks import Ranks, falling, ranker_of, rankings
+from cascada.integrations.common import SupportsRank, descending_scores, rank_groups, ranker_of
 from cascada.ranking.stage import Floats
 
 
 class CrossEncoder:
-    """Stands where a `sentence_transformers.CrossEncoder` with one label does; scores are in [0, 1].
+    """Replaces a `sentence_transformers.CrossEncoder` with one label; scores are in [0, 1].
 
     `model` is what `Ranker.load` takes, or a ranker. Arguments of `predict` and `rank` that say how to compute
-    (`batch_size`, `device`, …) are taken and not looked at: engines choose for themselves. Those that would change the
-    scores (`prompt`, `activation_fn`, …) are refused.
+    (`batch_size`, `device`, …) are ignored: engines choose for themselves. Those that would change the scores
+    (`prompt`, `activation_fn`, …) raise an error.
     """
 
     def __init__(
         self,
-        model: str | Path | Ranks | None = None,
+        model: str | Path | SupportsRank | None = None,
         *,
         drop: Any = None,
         keep: Sequence[int] | None = None,
         deadline_ms: float | None = None,
     ) -> None:
         self.ranker = ranker_of(model)
-        self.cut: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
+        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
 
     def predict(
         self,
@@ -52,19 +52,19 @@ class CrossEncoder:
         pool: Any = None,
         chunk_size: int | None = None,
     ) -> Any:
-        """The scores of (question, text) pairs, in their order; of one pair, one score.
+        """Score (question, text) pairs, in their order; a single pair gives a single score.
 
-        Pairs with the same question are ranked against each other, wherever they stand: with drops, the scores sort as
-        the ranking does.
+        Pairs with the same question are ranked together, wherever they are in the list. With drops, their scores sort
+        as the ranking does.
         """
-        _refuse(prompt_name=prompt_name, prompt=prompt, activation_fn=activation_fn, apply_softmax=apply_softmax)
-        pairs = [_pair(inputs)] if (alone := _is_one(inputs)) else [_pair(pair) for pair in inputs]
+        _reject(prompt_name=prompt_name, prompt=prompt, activation_fn=activation_fn, apply_softmax=apply_softmax)
+        pairs = [_pair(inputs)] if (single := _is_pair(inputs)) else [_pair(pair) for pair in inputs]
         scores = self._scores(pairs)
         if convert_to_tensor:
             scores = require("torch", "train", "convert_to_tensor").from_numpy(scores)
         elif not convert_to_numpy:
-            return float(scores[0]) if alone else scores.tolist()
-        return scores[0] if alone else scores
+            return float(scores[0]) if single else scores.tolist()
+        return scores[0] if single else scores
 
     def rank(
         self,
@@ -81,40 +81,40 @@ class CrossEncoder:
         pool: Any = None,
         chunk_size: int | None = None,
     ) -> list[dict[str, Any]]:
-        """The best documents: `corpus_id` (place in the list), `score` and, if they are wanted, `text`."""
-        _refuse(prompt_name=prompt_name, prompt=prompt, activation_fn=activation_fn)
+        """The best documents: `corpus_id` (index in the list), `score` and, with `return_documents`, `text`."""
+        _reject(prompt_name=prompt_name, prompt=prompt, activation_fn=activation_fn)
         if not documents:
             return []
-        ranking = self.ranker.rank(query, documents, top=top_k, **self.cut)
+        ranking = self.ranker.rank(query, documents, top=top_k, **self.options)
         return [
             {"corpus_id": item.index, "score": score} | ({"text": documents[item.index]} if return_documents else {})
-            for item, score in zip(ranking, falling(ranking), strict=True)
+            for item, score in zip(ranking, descending_scores(ranking), strict=True)
         ]
 
     def _scores(self, pairs: list[tuple[str, str]]) -> Floats:
-        places: dict[str, list[int]] = {}
-        for place, (question, _) in enumerate(pairs):
-            places.setdefault(question, []).append(place)
-        groups = [(question, [pairs[place][1] for place in rows]) for question, rows in places.items()]
+        rows_of: dict[str, list[int]] = {}
+        for row, (question, _) in enumerate(pairs):
+            rows_of.setdefault(question, []).append(row)
+        groups = [(question, [pairs[row][1] for row in rows]) for question, rows in rows_of.items()]
         scores = np.zeros(len(pairs), np.float32)
-        for rows, ranking in zip(places.values(), rankings(self.ranker, groups, **self.cut), strict=True):
-            scores[[rows[item.index] for item in ranking]] = falling(ranking)
+        for rows, ranking in zip(rows_of.values(), rank_groups(self.ranker, groups, **self.options), strict=True):
+            scores[[rows[item.index] for item in ranking]] = descending_scores(ranking)
         return scores
 
 
-def _refuse(**given: Any) -> None:
-    for name, value in given.items():
+def _reject(**arguments: Any) -> None:
+    for name, value in arguments.items():
         if value:
-            raise CascadaError(f"{name} is not for this ranker: its scores are what they are.")
+            raise CascadaError(f"{name} is not supported: it would change the ranker's scores.")
 
 
-def _is_one(inputs: Any) -> bool:
-    """A pair, and not a list of pairs."""
+def _is_pair(inputs: Any) -> bool:
+    """Whether this is a pair, and not a list of pairs."""
     return len(inputs) == 2 and all(isinstance(part, str) for part in inputs)
 
 
 def _pair(pair: Any) -> tuple[str, str]:
-    if not _is_one(pair):
-        raise CascadaError("A pair is not a question and a text, two strings.")
+    if not _is_pair(pair):
+        raise CascadaError("Each pair must be a question and a text, two strings.")
     question, text = pair
     return str(question), str(text)

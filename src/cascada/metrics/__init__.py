@@ -1,4 +1,4 @@
-"""How good a ranking or an answer is: trec_eval's numbers, open-domain QA's, significance, and means over seeds."""
+"""Measures of rankings and of short answers, significance tests, and means over seeds."""
 
 from cascada.metrics.answers import answer_scores, exact_match, f1, open_qa_scores
 from cascada.metrics.evaluate import Evaluation, Policy, evaluate

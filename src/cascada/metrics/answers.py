@@ -1,7 +1,7 @@
-"""How well a short answer matches the ones people gave: exact match and F1 by SQuAD's rules.
+"""Measures of question answering: exact match and F1 of short answers, and DC-BERT's measures of retrieved documents.
 
-Both compare words in lower case, without punctuation and articles, and take the best of the answers given. That a
-question has no answer is right where people gave none, as in SQuAD 2.
+Exact match and F1 follow SQuAD's rules: they compare words in lower case, without punctuation and articles, and take
+the best of the correct answers. If there is no correct answer, as in SQuAD 2, the empty answer is correct.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from math import fsum
 from cascada.core.errors import CascadaError
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
 def normalised(answer: str) -> str:
-    """What is compared.
+    """Normalise an answer for comparison.
 
     >>> normalised("The  Normans, (Latin)")
     'normans latin'
@@ -30,17 +28,17 @@ def normalised(answer: str) -> str:
 
 
 def exact_match(answer: str, correct: Sequence[str]) -> float:
-    """1 if the answer is one of the correct ones, else 0; without correct ones the empty answer is right."""
-    return float(normalised(answer) in {normalised(one) for one in correct or [""]})
+    """1 if the answer is one of the correct ones, else 0. If there are none, the empty answer is correct."""
+    return float(normalised(answer) in {normalised(text) for text in correct or [""]})
 
 
 def f1(answer: str, correct: Sequence[str]) -> float:
-    """The best F1 of the answer's words against those of a correct one.
+    """F1 of the answer's words against those of a correct answer; the best over all correct answers.
 
     >>> f1("the Rhine river", ["Rhine", "the Danube"])
     0.6666666666666666
     """
-    return max(_f1(normalised(answer).split(), normalised(one).split()) for one in correct or [""])
+    return max(_f1(normalised(answer).split(), normalised(text).split()) for text in correct or [""])
 
 
 def _f1(answer: list[str], correct: list[str]) -> float:
@@ -51,7 +49,7 @@ def _f1(answer: list[str], correct: list[str]) -> float:
 
 
 def answer_scores(answers: Mapping[str, str], correct: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Mean EM and F1 over the questions of `correct`; one without an answer was answered with nothing.
+    """Mean EM and F1 over the questions of `correct`. A question that is not in `answers` has the empty answer.
 
     >>> answer_scores({"q1": "in 1066"}, {"q1": ["1066"], "q2": ["Hastings"]})
     {'EM': 0.0, 'F1': 0.3333333333333333}
@@ -71,10 +69,11 @@ def open_qa_scores(
     holding: Mapping[str, Collection[str]],
     n: int = 10,
 ) -> dict[str, float]:
-    """P@N, PBT@N and PTB@N over the questions of `holding`: question id → the documents that hold an answer to it.
+    """P@N, PBT@N and PTB@N over the questions of `holding`: question id → the documents that contain an answer.
 
-    `ranked` and `first_stage` are question id → document ids, best first; a question that one of them lacks was
-    answered with nothing there.
+    `ranked` and `first_stage` map question ids to document ids, best first; a missing question has no documents.
+    P@N is the share of questions with an answer among the N best. PBT@N is the share with an answer there that the N
+    best of the first stage do not have, and PTB@N the reverse: an answer that only the first stage has.
 
     >>> open_qa_scores({"q": ["b", "c"]}, {"q": ["a", "b", "c"]}, {"q": {"a", "c"}}, n=2)
     {'P@2': 1.0, 'PBT@2': 1.0, 'PTB@2': 1.0}
@@ -83,13 +82,13 @@ def open_qa_scores(
         raise CascadaError(f"n is {n!r}; it must be a whole number from 1.")
     if not holding:
         raise CascadaError("There is no question to measure on.")
-    found = beyond = lost = 0
+    answered = gained = lost = 0
     for question, documents in holding.items():
-        ours = set(ranked.get(question, ())[:n])
-        theirs = set(first_stage.get(question, ())[:n])
+        best = set(ranked.get(question, ())[:n])
+        first = set(first_stage.get(question, ())[:n])
         correct = set(documents)
-        found += bool(ours & correct)
-        beyond += bool((ours - theirs) & correct)
-        lost += bool((theirs - ours) & correct)
-    counts = {"P": found, "PBT": beyond, "PTB": lost}
+        answered += bool(best & correct)
+        gained += bool((best - first) & correct)
+        lost += bool((first - best) & correct)
+    counts = {"P": answered, "PBT": gained, "PTB": lost}
     return {f"{name}@{n}": count / len(holding) for name, count in counts.items()}

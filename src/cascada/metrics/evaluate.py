@@ -1,4 +1,4 @@
-"""Measure a run against the correct answers, with trec_eval's arithmetic and its rule for ties."""
+"""Measure a run against relevance judgements, with trec_eval's arithmetic and tie rule."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from cascada.metrics.measures import DEFAULT_MEASURES, Measure
 
 if TYPE_CHECKING:
     from cascada.data.trec import Qrels, Run
+
 Policy = Literal["zero", "skip", "error"]
-"""What becomes of a question that cannot be measured: it counts as 0, is left out, or stops the evaluation."""
+"""What to do with a question that cannot be measured: count it as 0, leave it out, or raise an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a run scored on each question, and on average."""
+    """The values of a run's measures, for each question and on average."""
 
     by_question: Mapping[str, Mapping[str, float]]
-    """Measure → question id → value, every measure over the same questions."""
+    """Measure → question id → value. Every measure has the same questions."""
 
     @property
     def mean(self) -> dict[str, float]:
         """Measure → its mean over the questions."""
-        # fsum: the order in which the questions come must not show, not even in the last digit.
+        # fsum: the order of the questions must not change even the last digit.
         return {name: fsum(values.values()) / len(values) for name, values in self.by_question.items()}
 
     @property
     def questions(self) -> int:
-        """How many questions the mean is taken over."""
+        """Number of questions that were measured."""
         return len(next(iter(self.by_question.values())))
 
 
@@ -46,13 +47,12 @@ def evaluate(
 ) -> Evaluation:
     """Measure `run` (question id → candidate id → score) on the questions of `qrels` (… → relevance).
 
-    Candidates are ranked by score; equal scores by candidate id, the greater id first. Scores are equal
-    when they are equal as 32-bit floats. A candidate that `qrels` does not know is not correct; a
-    question that `qrels` does not know is left out.
+    Candidates are ranked by score; equal scores by candidate id, the greater id first. Scores are equal if they are
+    equal as 32-bit floats. A candidate that is not in `qrels` is incorrect; a question that is not in `qrels` is left
+    out.
 
-    `without_correct` says what becomes of questions without any correct candidate, `missing` of
-    questions the run has no candidates for: `"zero"` counts them as 0, as `trec_eval -c` does, `"skip"`
-    leaves them out, `"error"` refuses.
+    `without_correct` applies to questions without a correct candidate, `missing` to questions for which the run has no
+    candidates: `"zero"` counts them as 0, as `trec_eval -c` does, `"skip"` leaves them out, `"error"` raises.
 
     >>> evaluate({"q": {"a": 0.9, "b": 0.1}}, {"q": {"b": 1}}).mean["MRR"]
     0.5
@@ -89,7 +89,7 @@ def _with_correct(qrels: Qrels) -> Iterable[str]:
 
 
 def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem: str) -> Qrels:
-    """The questions that stay: all of them (`"zero"`), or the good ones only."""
+    """The questions to measure: all of them (`"zero"`), or only the good ones."""
     if policy not in get_args(Policy):
         raise CascadaError(f'{name} is "zero", "skip" or "error", not {policy!r}.')
     if policy == "zero":
@@ -108,10 +108,10 @@ def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem
 def _measure(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, dict[str, float]]:
     pytrec_eval = require("pytrec_eval", "eval", "measuring")
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {measure.trec_eval for measure in measures})
-    found = evaluator.evaluate(run)
-    zeros = {measure.trec_eval: 0.0 for measure in measures}  # for questions trec_eval leaves out
+    values = evaluator.evaluate(run)
+    zeros = {measure.trec_eval: 0.0 for measure in measures}  # for questions that trec_eval leaves out
     return {
-        measure.name: {question: found.get(question, zeros)[measure.trec_eval] for question in qrels}
+        measure.name: {question: values.get(question, zeros)[measure.trec_eval] for question in qrels}
         for measure in measures
     }
 

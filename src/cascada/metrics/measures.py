@@ -1,4 +1,4 @@
-"""The measures, by the names users write: MAP, MRR, P@1, nDCG@10, R@100."""
+"""Measures by the names that users write: MAP, MRR, P@1, nDCG@10, R@100."""
 
 from __future__ import annotations
 
@@ -8,32 +8,26 @@ from dataclasses import dataclass
 from cascada.core.errors import CascadaError
 
 DEFAULT_MEASURES = ("MAP", "MRR", "P@1", "nDCG@10")
-
-
 KNOWN = "MAP, MRR, P@k, nDCG@k and R@k (k ≥ 1, as in P@1)"
 
-
-# The name in lower case → how we write it, and trec_eval's name for it.
+# Name in lower case → our name and trec_eval's.
 _WHOLE_LIST = {"map": ("MAP", "map"), "mrr": ("MRR", "recip_rank")}
-
-
 _CUT_OFF = {"p": ("P", "P"), "ndcg": ("nDCG", "ndcg_cut"), "r": ("R", "recall"), "recall": ("R", "recall")}
 
-
-# trec_eval sorts cut-offs as 32-bit integers; beyond that it mixes up measures without a word.
+# trec_eval sorts cut-offs as 32-bit integers; with larger ones it silently mixes up measures.
 _LARGEST_CUT_OFF = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure: its name here, and trec_eval's for it."""
+    """A measure: our name and trec_eval's."""
 
     name: str
     trec_eval: str
 
     @classmethod
     def parse(cls, name: str) -> Measure:
-        """Read a name, in upper or lower case; `recall@5` is another way to write `R@5`.
+        """Parse a name, in upper or lower case; `recall@5` is the same as `R@5`.
 
         >>> Measure.parse("ndcg@10")
         Measure(name='nDCG@10', trec_eval='ndcg_cut_10')

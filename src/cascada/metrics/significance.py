@@ -1,4 +1,4 @@
-"""Whether one run is really better than another, or may only have been lucky with its questions."""
+"""Significance tests of the difference between two runs, and means over seeds."""
 
 from __future__ import annotations
 
@@ -15,28 +15,25 @@ from cascada.metrics.measures import Measure
 
 Floats1d = NDArray[np.float64]
 
-
 ROUNDS = 10_000
-"""Sign flips drawn where there are too many to try them all."""
-
+"""Number of random sign flips if there are too many to try all."""
 
 # 2^20 sums of 8 bytes are 8 MB and a few milliseconds: less than drawing flips would take.
 _EXACT_UP_TO = 20
 
-
-# Flips held in memory at a time, over all questions.
+# Flips in memory at a time, over all questions.
 _FLIPS_AT_A_TIME = 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far run `a` is above run `b`, and how often chance alone would take two equal runs as far apart."""
+    """The difference between runs `a` and `b`, and how likely chance alone is to make it at least as large."""
 
     measure: str
     difference: float
     """Mean of `a` minus mean of `b`."""
     t_p: float | None
-    """Two-sided p of the paired t-test; None where t is not defined, because every question differs by the same."""
+    """Two-sided p of the paired t-test; None if t is undefined, because every question differs by the same amount."""
     randomisation_p: float
     """Two-sided p of the paired randomisation test."""
     questions: int
@@ -47,8 +44,7 @@ def compare(
 ) -> Comparison:
     """Compare two evaluations, question by question.
 
-    Both must have measured the same questions; with `shared=True` those in both are compared, and the
-    others are left aside.
+    Both must have the same questions; with `shared=True`, questions that only one of them has are ignored.
     """
     name = Measure.parse(measure).name
     differences = _differences(a, b, name, shared)
@@ -62,7 +58,7 @@ def compare(
 
 
 def t_test(differences: Floats1d) -> float | None:
-    """Two-sided p of the paired t-test, from the differences; None where all are the same."""
+    """Two-sided p of the paired t-test on the differences; None if all are equal."""
     # Equal up to rounding: the variance would be noise, and so would p.
     if np.ptp(differences) <= 1e-12 * np.abs(differences).max():
         return None
@@ -71,17 +67,16 @@ def t_test(differences: Floats1d) -> float | None:
 
 
 def randomisation_test(differences: Floats1d, rounds: int = ROUNDS, seed: int = 0) -> float:
-    """Two-sided p of the paired randomisation test, from the differences.
+    """Two-sided p of the paired randomisation test on the differences.
 
-    If the runs were equally good, each difference could as well have had the other sign: p is the share
-    of sign flips whose sum is as far from 0 as the one observed. Of up to 20 differences that are not 0
-    every flip is tried, and p is exact; of more, `rounds` flips are drawn, and p is
-    (hits + 1) / (rounds + 1), which is never 0.
+    If the runs were equally good, each difference could as well have the other sign: p is the share of sign flips whose
+    sum is at least as far from 0 as the observed one. With up to 20 differences that are not 0, all flips are tried,
+    and p is exact. With more, `rounds` flips are drawn, and p is (hits + 1) / (rounds + 1), which is never 0.
     """
     if rounds < 1:
         raise CascadaError(f"The randomisation test needs at least 1 round, not {rounds}.")
     differences = differences[differences != 0.0]  # flipping 0 changes no sum
-    # The same sum added up in another order may come out smaller by a rounding error; it is a hit too.
+    # A tolerance, because the same sum in another order may be smaller by a rounding error.
     at_least = abs(differences.sum()) - 1e-12 * np.abs(differences).sum()
     if len(differences) <= _EXACT_UP_TO:
         return float(np.mean(np.abs(_every_flip(differences)) >= at_least))
@@ -89,7 +84,7 @@ def randomisation_test(differences: Floats1d, rounds: int = ROUNDS, seed: int = 
 
 
 def _every_flip(differences: Floats1d) -> Floats1d:
-    """The sums of all 2^n sign flips."""
+    """Sums of all 2^n sign flips."""
     sums = np.zeros(1)
     for difference in differences:
         sums = np.concatenate([sums + difference, sums - difference])
@@ -97,14 +92,13 @@ def _every_flip(differences: Floats1d) -> Floats1d:
 
 
 def _hits(differences: Floats1d, at_least: float, rounds: int, seed: int) -> int:
-    """How many of `rounds` random sign flips have a sum that far from 0."""
+    """Number of random sign flips, of `rounds`, whose sum is at least that far from 0."""
     generator = np.random.default_rng(seed)
     step = max(1, _FLIPS_AT_A_TIME // len(differences))
     hits = 0
     for start in range(0, rounds, step):
-        flipped = generator.integers(
-            0, 2, (min(step, rounds - start), len(differences)), np.int8
-        )  # (rounds, questions)
+        shape = min(step, rounds - start), len(differences)
+        flipped = generator.integers(0, 2, shape, np.int8)  # (rounds, questions)
         sums = differences.sum() - 2.0 * (flipped @ differences)
         hits += int(np.count_nonzero(np.abs(sums) >= at_least))
     return hits
@@ -113,21 +107,21 @@ def _hits(differences: Floats1d, at_least: float, rounds: int, seed: int) -> int
 def _differences(a: Evaluation, b: Evaluation, name: str, shared: bool) -> Floats1d:
     if name not in a.by_question or name not in b.by_question:
         raise CascadaError(f"{name} was not measured in both evaluations: evaluate both with it.")
-    ours, theirs = a.by_question[name], b.by_question[name]
-    if not shared and ours.keys() != theirs.keys():
+    first, second = a.by_question[name], b.by_question[name]
+    if not shared and first.keys() != second.keys():
         raise CascadaError(
-            f"The evaluations are over different questions ({len(ours.keys() - theirs.keys())} only in the first, "
-            f"{len(theirs.keys() - ours.keys())} only in the second): set shared=True to compare those in both."
+            f"The evaluations are over different questions ({len(first.keys() - second.keys())} only in the first, "
+            f"{len(second.keys() - first.keys())} only in the second): set shared=True to compare those in both."
         )
-    both = sorted(ours.keys() & theirs.keys())  # sorted, so that the random flips do not depend on their order
+    both = sorted(first.keys() & second.keys())  # sorted, so that the random flips do not depend on their order
     if len(both) < 2:
         raise CascadaError(f"A comparison needs at least 2 questions in both evaluations, not {len(both)}.")
-    return np.array([ours[question] - theirs[question] for question in both])
+    return np.array([first[question] - second[question] for question in both])
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A measure over several seeds."""
+    """Mean and standard deviation of a measure over several seeds."""
 
     mean: float
     std: float | None
@@ -150,7 +144,7 @@ def over_seeds(means: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
         if mean.keys() != means[0].keys():
             raise CascadaError(
                 f"Seed {number} was measured by {', '.join(mean) or 'nothing'} and the first by "
-                f"{', '.join(means[0]) or 'nothing'}: measure all seeds by the same."
+                f"{', '.join(means[0]) or 'nothing'}: use the same measures for all seeds."
             )
     return {name: _spread([mean[name] for mean in means]) for name in means[0]}
 

@@ -1,1 +1,1 @@
-"""What a ranker learns from: losses, and levels with the features that each reads."""
+"""Training objectives: point, pair, list and distillation losses, and the levels of hierarchical ranking."""

@@ -1,4 +1,4 @@
-"""The losses: point, pair and list level, and distillation."""
+"""The losses of the point, pair and list levels, and of distillation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy, kl_div, log_softmax
 def point(logits: Tensor, labels: Tensor, *, positive_weight: float = 1.0) -> Tensor:
     """Mean cross-entropy of (pairs, 2) logits against (pairs,) labels 0 and 1.
 
-    A correct pair counts `positive_weight` times; the mean is over the weights, so the loss keeps its size.
+    A correct pair has weight `positive_weight`, others 1; the mean is weighted, so the scale of the loss is the same.
     """
     weight = logits.new_tensor([1.0, positive_weight])
     return cross_entropy(logits, labels, weight=weight)
@@ -30,30 +30,31 @@ def pair(
     """Mean hinge max(0, margin − (positive − negative)) of a question's pairs, then mean over questions (equation 8).
 
     `scores`, `labels` (0 or 1) and `owner` (the question's number, from 0) are all (candidates,). `against` pairs each
-    correct candidate with `all` wrong ones or with the `hardest`, the one that scores highest. A question whose
-    candidates are all correct, or all wrong, has no pairs and does not count.
+    correct candidate with `all` incorrect ones, or with the `hardest`, which has the highest score. A question without
+    correct or without incorrect candidates has no pairs and is left out of the mean.
     """
     scores = scores.sigmoid() if normalise == "sigmoid" else scores
     groups = group_count(owner)
     positive, negative = labels.bool(), ~labels.bool()
-    own, other, question = (_every if against == "all" else _hardest)(scores, positive, negative, owner, groups)
-    hinge = (margin - (own - other)).clamp(min=0)
+    pairing = _all_pairs if against == "all" else _hardest_pairs
+    higher, lower, question = pairing(scores, positive, negative, owner, groups)
+    hinge = (margin - (higher - lower)).clamp(min=0)
     pairs = group_sum(torch.ones_like(hinge), question, groups)
     return mean_where(group_sum(hinge, question, groups) / pairs.clamp(min=1), pairs > 0)
 
 
 Pairing = tuple[Tensor, Tensor, Tensor]
-"""Three (pairs,) tensors: the positive's score, the negative's, and the question."""
+"""Three (pairs,) tensors: the score of the positive, that of the negative, and the question's number."""
 
 
-def _every(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
+def _all_pairs(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
     rows, others = positive.nonzero().flatten(), negative.nonzero().flatten()
     same = owner[rows][:, None] == owner[others][None, :]  # (positives, negatives)
     first, second = same.nonzero(as_tuple=True)
     return scores[rows[first]], scores[others[second]], owner[rows[first]]
 
 
-def _hardest(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
+def _hardest_pairs(scores: Tensor, positive: Tensor, negative: Tensor, owner: Tensor, groups: int) -> Pairing:
     highest = group_max(scores[negative], owner[negative], groups)  # (groups,)
     paired = positive & highest.isfinite()[owner]
     return scores[paired], highest[owner[paired]], owner[paired]
@@ -63,8 +64,8 @@ def list_level(scores: Tensor, labels: Tensor, owner: Tensor) -> Tensor:
     """KL(Y ‖ softmax of the scores) / candidates for each question, then mean over questions (equation 9).
 
     All arguments are (candidates,), as for `pair`; Y is a question's labels divided by their sum. The paper prints the
-    divergence the other way round, which is infinite wherever a label is 0; this is the direction that can be meant. A
-    question without a correct candidate has no Y and does not count.
+    divergence in the opposite direction, which would be infinite wherever a label is 0. A question without a correct
+    candidate has no Y and is left out of the mean.
     """
     groups = group_count(owner)
     correct = group_sum(labels.to(scores.dtype), owner, groups)
@@ -76,16 +77,18 @@ def list_level(scores: Tensor, labels: Tensor, owner: Tensor) -> Tensor:
 
 
 def distill(logits: Tensor, teacher: Tensor, *, temperature: float = 1.0) -> Tensor:
-    """Mean divergence of (pairs, 2) logits from the teacher's, both softened; no gradient goes to the teacher.
+    """Mean divergence of (pairs, 2) logits from the teacher's, both softened by the temperature.
 
-    Times the temperature squared, so that the gradient keeps its size (Hinton et al., 2015).
+    It is multiplied by the squared temperature, which keeps the scale of the gradient (Hinton et al., 2015). The
+    teacher gets no gradient.
     """
-    taught = log_softmax(teacher.detach() / temperature, -1)
-    own = log_softmax(logits / temperature, -1)
-    return kl_div(own, taught, reduction="batchmean", log_target=True) * temperature**2
+    target = log_softmax(teacher.detach() / temperature, -1)
+    predicted = log_softmax(logits / temperature, -1)
+    return kl_div(predicted, target, reduction="batchmean", log_target=True) * temperature**2
 
 
 def group_count(owner: Tensor) -> int:
+    """The number of groups."""
     return int(owner.max()) + 1 if len(owner) else 0
 
 
@@ -108,5 +111,5 @@ def group_log_softmax(scores: Tensor, owner: Tensor) -> Tensor:
 
 
 def mean_where(values: Tensor, counts: Tensor) -> Tensor:
-    """Mean of the groups' values over the groups that count; 0, with a gradient of 0, if none does."""
+    """Mean of the values of the groups where `counts` is True; 0, with a gradient of 0, if there are none."""
     return torch.where(counts, values, 0.0).sum() / counts.sum().clamp(min=1)

@@ -1,4 +1,4 @@
-"""How a ranker answers: stages, the executor that runs them, and what comes out."""
+"""Ranking, without any particular system: stages, the executor that runs them, drop plans, cost and results."""
 
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.result import Item, Ranking

@@ -1,4 +1,4 @@
-"""Array helpers that stages share: batches by token budget, and the sigmoid."""
+"""Array helpers that the stages share: batches within a token budget, and the sigmoid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from cascada.ranking.stage import Floats, Ints
 
 
 def by_token_budget(lengths: Ints, order: Ints, budget: int) -> Iterator[Ints]:
-    """Cut `order` into runs whose padded size (rows × longest) stays within `budget`; a longer pair stands alone."""
+    """Cut `order` into batches whose padded size (rows × longest) is within `budget`.
+
+    A pair that is longer than the budget is a batch by itself.
+    """
     start, longest = 0, 0
     for stop, length in enumerate(lengths[order].tolist()):
         if stop > start and max(longest, length) * (stop + 1 - start) > budget:
@@ -22,11 +25,11 @@ def by_token_budget(lengths: Ints, order: Ints, budget: int) -> Iterator[Ints]:
 
 
 def shortest_first(lengths: Ints, budget: int) -> Iterator[Ints]:
-    """Batches of like length, so that little is padding."""
+    """Batch texts of similar length, the shortest first, to keep padding small."""
     return by_token_budget(lengths, np.argsort(lengths, kind="stable"), budget)
 
 
 def sigmoid(scores: Floats) -> Floats:
-    """Without overflow on either side."""
+    """The logistic function, without overflow for scores of large magnitude."""
     small = np.exp(-np.abs(scores))
     return np.where(scores >= 0, 1 / (1 + small), small / (1 + small)).astype(np.float32)

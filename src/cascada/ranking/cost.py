@@ -1,4 +1,4 @@
-"""What ranking costs, known before anything is ranked: survivors, layer-candidates, floating-point operations."""
+"""The cost of ranking, computed in advance: survivors, layer-candidates and floating-point operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cascada.ranking.stage import Ints
 
 
 def survivors_into(plan: Plan, candidates: int) -> list[int]:
-    """How many candidates come to each stage."""
+    """How many candidates reach each stage."""
     survivors = [candidates]
     for rule in plan:
         survivors.append(survivors[-1] - dropped(rule, survivors[-1]))
@@ -22,12 +22,12 @@ def survivors_into(plan: Plan, candidates: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Course:
-    """The exits of a ranker and what they drop.
+class CostModel:
+    """The cost of a ranker with these exits and this drop plan.
 
-    In a cascade a stage runs the layers since the exit before it; in the sequential ranker each stage is a model of its
-    own and runs all of its layers. Costs are relative to the last exit's model on every candidate. Layers below the
-    `join` of a decoupled ranker are not counted: its documents are cached.
+    In a cascade, a stage runs the layers after the previous exit; in a sequential ranker, each stage is a separate
+    model and runs all of its layers. Costs are relative to running the last model on every candidate. Layers below the
+    `join` of a decoupled ranker are not counted, because the document encodings are cached.
     """
 
     exits: tuple[int, ...]
@@ -38,90 +38,89 @@ class Course:
     def __post_init__(self) -> None:
         least = max(self.join, 1)
         if not self.exits or any(before >= after for before, after in pairwise((least - 1, *self.exits))):
-            raise CascadaError(
-                f"The exits are {self.exits}; they must be layers from {least} up, each above the one before."
-            )
+            raise CascadaError(f"The exits are {self.exits}; they must be layers from {least} on, in ascending order.")
         if self.join and (self.sequential or self.exits[-1] == self.join):
-            raise CascadaError("Above a join there has to be an exit, and one model that it belongs to.")
+            raise CascadaError("A join needs an exit above it, and cannot be combined with a sequential ranker.")
 
     @property
     def layers(self) -> list[int]:
-        """How many layers each stage runs."""
+        """The number of layers that each stage runs."""
         if self.sequential:
             return list(self.exits)
         return [last - first for first, last in pairwise((self.join, *self.exits))]
 
     @property
     def full(self) -> int:
-        """Layers of the model that costs are relative to."""
+        """The number of layers of the model that costs are relative to."""
         return self.exits[-1] - self.join
 
     def layer_candidates(self, candidates: int) -> list[int]:
-        """For each stage, its layers times the candidates that come to it."""
+        """For each stage, its layers times the candidates that reach it."""
         return [n * layers for n, layers in zip(survivors_into(self.plan, candidates), self.layers, strict=True)]
 
     def relative_cost(self, candidates: int) -> float:
-        """Layer-candidates, relative to running everyone through the last exit's model."""
+        """Layer-candidates, relative to running every candidate through the last model."""
         return sum(self.layer_candidates(candidates)) / (self.full * candidates)
 
     def average_batch(self, candidates: int) -> float:
-        """The batch size averaged over all layers that are run, when so many candidates start."""
+        """The batch size averaged over all layers, if this many candidates start."""
         return sum(self.layer_candidates(candidates)) / sum(self.layers)
 
     def largest_batch(self, limit: int) -> int:
-        """How many candidates may start when the average batch, not the first one, has to be within `limit`.
+        """The largest number of candidates whose average batch, rather than the first, is within `limit`.
 
-        Section 3 of the paper: memory that holds a plain batch of 84 holds a cascade's of 128, if α is 0.3.
+        Section 3 of the Cascade Transformer paper: memory for a plain batch of 84 holds a cascade's batch of 128 if α
+        is 0.3.
         """
         if not self.layers[0]:
-            raise CascadaError("The exit at the join costs nothing: any number of candidates may start.")
+            raise CascadaError("The exit at the join costs nothing: there is no limit on the number of candidates.")
         room = limit * sum(self.layers)
-        most = room // self.layers[0]  # more would not fit if all left at the first exit
-        return bisect_right(range(most + 1), room, key=lambda start: sum(self.layer_candidates(start))) - 1
+        most = room // self.layers[0]  # more would not fit even if the first exit dropped all of them
+        return bisect_right(range(most + 1), room, key=lambda count: sum(self.layer_candidates(count))) - 1
 
-    def flops(self, candidates: int, arithmetic: Arithmetic, tokens: Ints) -> list[int]:
-        """Operations of each stage, expected from the lengths of texts such as the candidates are.
+    def flops(self, candidates: int, model: TransformerFlops, tokens: Ints) -> list[int]:
+        """Expected operations of each stage, given the lengths of typical pairs.
 
-        Who survives is not known before the run: survivors are taken to be as long as all are on average.
+        Survivors are assumed to have the average length.
         """
-        each = [float(arithmetic.stage(layers, tokens).mean()) for layers in self.layers]
-        return [round(n * one) for n, one in zip(survivors_into(self.plan, candidates), each, strict=True)]
+        per_candidate = [float(model.stage(layers, tokens).mean()) for layers in self.layers]
+        return [round(n * flops) for n, flops in zip(survivors_into(self.plan, candidates), per_candidate, strict=True)]
 
-    def full_flops(self, candidates: int, arithmetic: Arithmetic, tokens: Ints) -> int:
-        """Operations of the last model on every candidate; a cascade's has a head on every exit."""
+    def full_flops(self, candidates: int, model: TransformerFlops, tokens: Ints) -> int:
+        """Operations of the last model on every candidate, including the heads of all exits of a cascade."""
         stages = self.layers[-1:] if self.sequential else self.layers
-        return round(candidates * sum(float(arithmetic.stage(layers, tokens).mean()) for layers in stages))
+        return round(candidates * sum(float(model.stage(layers, tokens).mean()) for layers in stages))
 
 
 @dataclass(frozen=True)
-class Arithmetic:
-    """A transformer's matrix products, a multiplication and an addition as two operations.
+class TransformerFlops:
+    """Counts the floating-point operations of a transformer's matrix products, two for a multiplication and addition.
 
-    Counted are projections, attention, feed-forward layers and heads; not what is linear in the states (norms, biases,
-    activations, look-ups), which is about one in a hundred. Padding is not counted either.
+    Projections, attention, feed-forward layers and heads are counted. Operations linear in the states (norms, biases,
+    activations, look-ups), which are about 1 % of the total, and padding are not.
     """
 
     hidden: int
     feed_forward: int
     head: str = "mean"
     head_width: int | None = None
-    """Of the dense layers of a head; `hidden` if not given."""
+    """The width of a head's dense layers; by default `hidden`."""
 
     def layer(self, tokens: Ints) -> Ints:
-        """One layer, on texts of so many tokens each."""
+        """Operations of one layer, for texts of these lengths."""
         width = self.hidden
         projections = 8 * width * width  # query, key, value and output
         feed_forward = 4 * width * self.feed_forward
-        attention = 4 * width * tokens  # every token with every token: scores, and their weighted sum
+        attention = 4 * width * tokens  # scores of every token with every token, and their weighted sum
         return tokens * (projections + feed_forward + attention)
 
-    def on_exit(self, tokens: Ints) -> Ints:
-        """The head of an exit, which reads one vector whatever the length: three dense layers, then two logits."""
+    def exit_head(self, tokens: Ints) -> Ints:
+        """Operations of an exit's head on one vector per text: three dense layers and two logits, or logits only."""
         if self.head != "mean":
             return np.full_like(tokens, 4 * self.hidden)
         width = self.head_width or self.hidden
         return np.full_like(tokens, 2 * width * (self.hidden + 2 * width) + 4 * width)
 
     def stage(self, layers: int, tokens: Ints) -> Ints:
-        """So many layers with an exit's head on them."""
-        return layers * self.layer(tokens) + self.on_exit(tokens)
+        """Operations of this many layers and the head of an exit."""
+        return layers * self.layer(tokens) + self.exit_head(tokens)

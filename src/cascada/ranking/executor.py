@@ -1,4 +1,4 @@
-"""The one loop that every ranker runs in: score, drop the worst, go on with the rest."""
+"""The loop that runs every ranker: score the candidates, drop the worst, continue with the survivors."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, Ou
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one question's candidates came out. All arrays but `order` are in the candidates' original order."""
+    """The result for one question. All arrays except `order` are in the candidates' original order."""
 
     order: Ints  # (candidates,): indices, best first
-    scores: Floats  # (stages, candidates): raw scores; not a number where a stage did not see a candidate
-    raw: Floats  # (candidates,): the last score each one got
+    scores: Floats  # (stages, candidates): raw scores; NaN if the candidate did not reach the stage
+    raw: Floats  # (candidates,): the last raw score of each
     probability: Floats  # (candidates,)
-    stage: Ints  # (candidates,): index of the stage each one left at
+    stage: Ints  # (candidates,): index of the last stage that scored each
     truncated: Bools  # (candidates,)
-    flops: Ints  # (stages,): spent
-    full_flops: Ints  # (stages,): what all candidates would have taken; 0 where not known
-    seconds: Floats  # (stages,): this question's share, by operations
-    complete: bool  # no deadline stopped it
+    flops: Ints  # (stages,): operations spent
+    full_flops: Ints  # (stages,): operations if no candidates were dropped; 0 if unknown
+    seconds: Floats  # (stages,): this question's share of the time, in proportion to its operations
+    complete: bool  # whether the last stage finished before the deadline
 
 
 @dataclass(frozen=True)
 class Step:
-    """Where a run stands when a stage is done and its drops are due."""
+    """The state of a run after a stage has finished and before its candidates are dropped."""
 
     stage: int
-    tokens: Ints  # (pairs,): of those it scored; 0 where not known
+    tokens: Ints  # (pairs,): of the pairs it scored; 0 if unknown
     seconds: float
 
 
 Rules = Sequence[Rule] | Callable[[Step], Rule]
-"""What each exit but the last does: written down before, or decided there."""
+"""One rule for each exit but the last: fixed in advance, or chosen when the run gets there."""
 
 
 def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadline = NO_DEADLINE) -> list[Outcome]:
-    """Run all questions' candidates through the stages; each question is pruned by itself.
+    """Run the candidates of all questions through the stages; each question is pruned separately.
 
-    After stage i, of the k survivors of a question `dropped(rules[i], k)` leave, the lowest scores first; among equal
-    scores the one that stands later in the list leaves first. The first stage always runs to its end; a later one that
-    the deadline stops counts for nothing, and the order is what the stages before it found.
+    After stage i, `dropped(rules[i], k)` of a question's k survivors are dropped: those with the lowest scores, and
+    among equal scores those later in the list. The first stage always finishes. If the deadline stops a later stage,
+    its scores are discarded, and the order is that of the stages before it.
     """
     trace = _Trace(len(stages), pairs.owner, len(pairs.questions))
     alive = np.arange(len(pairs))
@@ -66,8 +66,8 @@ def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadl
             if len(rows) < len(alive):
                 alive, pairs = alive[rows], pairs.take(rows)
                 state = None if state is None else state.take(rows)
-        del scored  # its state is large, and while the next stage runs only the survivors' is needed
-    trace.count_everyone(stages)
+        del scored  # its state is large, and the next stage needs only the survivors' rows
+    trace.count_full_flops(stages)
     return trace.outcomes()
 
 
@@ -75,12 +75,12 @@ def _score(stage: Stage, pairs: Pairs, state: State | None, deadline: Deadline) 
     deadline.check()
     scored = stage.score(pairs, state, deadline)
     if not np.isfinite(scored.scores).all():
-        raise CascadaError("The ranker's scores are not numbers: its weights are damaged or its training diverged.")
+        raise CascadaError("The ranker's scores are not numbers: its weights are damaged, or its training diverged.")
     return scored
 
 
 class _Trace:
-    """What happened to everyone, filled in stage by stage."""
+    """What happened to every candidate, recorded stage by stage."""
 
     def __init__(self, stages: int, owner: Ints, questions: int) -> None:
         self.owner = owner
@@ -91,7 +91,7 @@ class _Trace:
         self.truncated = np.zeros(len(owner), bool)
         self.tokens = np.zeros(len(owner), np.int64)
         self.flops = np.zeros((stages, questions), np.int64)
-        self.besides = np.zeros((stages, questions), np.int64)
+        self.extra_flops = np.zeros((stages, questions), np.int64)
         self.full_flops = np.zeros((stages, questions), np.int64)
         self.seconds = np.zeros((stages, questions), np.float32)
         self.complete = True
@@ -104,33 +104,33 @@ class _Trace:
             self.truncated[alive] |= scored.truncated
         if scored.tokens is not None:
             self.tokens[alive] = scored.tokens
-        if scored.besides is not None:
-            self.besides[index] = self._by_question(scored.besides, alive)
-        spent = self._by_question(stage.flops(self.tokens[alive]), alive) + self.besides[index]
+        if scored.extra_flops is not None:
+            self.extra_flops[index] = self._by_question(scored.extra_flops, alive)
+        spent = self._by_question(stage.flops(self.tokens[alive]), alive) + self.extra_flops[index]
         self.flops[index] = spent
         share = spent if spent.any() else np.bincount(self.owner[alive], minlength=self.questions)
         self.seconds[index] = seconds * share / share.sum()
         return Step(index, self.tokens[alive], seconds)
 
-    def count_everyone(self, stages: Sequence[Stage]) -> None:
-        """What it would have cost to run everyone through every stage.
+    def count_full_flops(self, stages: Sequence[Stage]) -> None:
+        """Count the operations of running all candidates through every stage.
 
-        Who left before tokens were counted is taken to be as long as the question's others are on average; where no
-        tokens were counted at all, nothing is known.
+        A candidate that was dropped before its tokens were counted is assumed to have the average length of the
+        question's other candidates. If no tokens were counted at all, the operations are unknown.
         """
-        everyone = np.arange(len(self.owner))
-        counted = self._by_question(self.tokens > 0, everyone)  # (questions,)
-        average = np.rint(self._by_question(self.tokens, everyone) / np.maximum(counted, 1)).astype(np.int64)
+        all_rows = np.arange(len(self.owner))
+        counted = self._by_question(self.tokens > 0, all_rows)  # (questions,)
+        average = np.rint(self._by_question(self.tokens, all_rows) / np.maximum(counted, 1)).astype(np.int64)
         tokens = np.where(self.tokens > 0, self.tokens, average[self.owner])
         for index, stage in enumerate(stages):
-            whole = self._by_question(stage.flops(tokens), everyone) + self.besides[index]
-            self.full_flops[index] = whole * (counted > 0)
+            full = self._by_question(stage.flops(tokens), all_rows) + self.extra_flops[index]
+            self.full_flops[index] = full * (counted > 0)
 
     def outcomes(self) -> list[Outcome]:
         raw = self.scores[self.stage, np.arange(len(self.owner))]
         return [
             Outcome(
-                order=np.lexsort((-raw[rows], -self.stage[rows])),  # who stayed longest first, then by the last score
+                order=np.lexsort((-raw[rows], -self.stage[rows])),  # by the stage reached, then by the last score
                 scores=self.scores[:, rows],
                 raw=raw[rows],
                 probability=self.probability[rows],
@@ -145,28 +145,28 @@ class _Trace:
         ]
 
     def _by_question(self, numbers: Ints | Bools, rows: Ints) -> Ints:
-        """Each question's sum."""
+        """The sum for each question, (questions,)."""
         total = np.zeros(self.questions, np.int64)
         np.add.at(total, self.owner[rows], numbers)
         return total
 
 
 def survivors(scores: Floats, owner: Ints, rule: Rule) -> Ints:
-    """Rows that stay in, in their order."""
+    """The rows that survive, in their order."""
     keep = np.ones(len(scores), bool)
     for rows in rows_of(owner, int(owner.max(initial=-1)) + 1):
-        leaving = dropped(rule, len(rows))
-        if leaving:
-            keep[rows[best_first(scores[rows])[-leaving:]]] = False
+        count = dropped(rule, len(rows))
+        if count:
+            keep[rows[best_first(scores[rows])[-count:]]] = False
     return np.flatnonzero(keep)
 
 
 def best_first(scores: Floats) -> Ints:
-    """Indices by falling score; equal scores keep their order."""
+    """Indices by descending score; equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 
 def rows_of(owner: Ints, questions: int) -> list[Ints]:
-    """Each question's rows, in their order."""
+    """The rows of each question, in their order."""
     counts = np.bincount(owner, minlength=questions)
     return np.split(np.argsort(owner, kind="stable"), np.cumsum(counts)[:-1])

@@ -1,4 +1,4 @@
-"""A ranking drawn for the terminal: who fell at which exit, and with which scores."""
+"""A ranking explained in the terminal: which candidates were dropped at which exit, and their scores."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from rich.text import Text
 
 from cascada.ranking.result import Item, Ranking, StageCost, on_one_line
 
-FIRST = 10
-"""Of those that stayed to the end so many are shown, and of those that left earlier `FALLEN` for each exit."""
+SURVIVORS_SHOWN = 10
+"""Candidates shown of those that reached the last exit."""
 
-
-FALLEN = 3
-
+DROPPED_SHOWN = 3
+"""Candidates shown of those dropped at each exit."""
 
 SCORE, TEXT = 7, 24
-"""Columns of the terminal that a score takes, and that a text should have at least."""
+"""Width of a score, and least width of a text, in columns of the terminal."""
 
 
 class Explanation:
-    """Prints with rich. Long tails are summed up unless `everyone` is asked for."""
+    """Prints with rich. Only the first candidates of each exit are shown, unless `show_all` is set."""
 
-    def __init__(self, ranking: Ranking, *, everyone: bool = False) -> None:
+    def __init__(self, ranking: Ranking, *, show_all: bool = False) -> None:
         self.ranking = ranking
-        self.everyone = everyone
+        self.show_all = show_all
         self.ran = [stage for stage in ranking.stages if stage.candidates]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -48,7 +47,7 @@ class Explanation:
         return " · ".join(parts)
 
     def _stages(self) -> Table:
-        """A bar for each exit: how many came to it, how many it dropped."""
+        """A bar for each exit: how many candidates reached it, and how many it dropped."""
         table = Table.grid(padding=(0, 2))
         for _ in ("exit", "bar"):
             table.add_column(no_wrap=True)
@@ -64,7 +63,7 @@ class Explanation:
         return table
 
     def _candidates(self, width: int) -> Table:
-        """A row for each candidate in the final order, with its score at every exit it came to."""
+        """A row for each candidate in the final order, with its score at every exit it reached."""
         number = len(str(self.ran[0].candidates))
         room = width - 2 * (number + 1)  # for scores and text
         fit = min(len(self.ran), max(1, (room - TEXT) // (SCORE + 1)))
@@ -73,25 +72,25 @@ class Explanation:
         for stage in self.ran[-fit:]:
             table.add_column((f"at {stage.exit}" if stage.exit else "start").rjust(SCORE - 1), width=SCORE)
         table.add_column("#", justify="right", width=number)
-        left_out = f"(the last {fit} of {len(self.ran)} exits)" if fit < len(self.ran) else ""
-        table.add_column(left_out, no_wrap=True, width=max(1, room - fit * (SCORE + 1)))
+        note = f"(the last {fit} of {len(self.ran)} exits)" if fit < len(self.ran) else ""
+        table.add_column(note, no_wrap=True, width=max(1, room - fit * (SCORE + 1)))
         for row in self._rows(fit):
             table.add_row(*row)
         return table
 
     def _rows(self, fit: int) -> Iterator[list[Text]]:
-        for came_to, group in groupby(enumerate(self.ranking, 1), key=lambda row: len(row[1].scores)):
+        for reached, group in groupby(enumerate(self.ranking, 1), key=lambda row: len(row[1].scores)):
             rows = list(group)
-            shown = rows[: self._most(len(rows), fell=came_to < len(self.ran))]
+            shown = rows[: self._most(len(rows), dropped=reached < len(self.ran))]
             yield from (self._row(place, item, fit) for place, item in shown)
             if len(shown) < len(rows):
-                yield self._rest(fit, len(rows) - len(shown), came_to)
+                yield self._rest(fit, len(rows) - len(shown), reached)
         if len(self.ranking) < self.ran[0].candidates:
             yield self._rest(fit, self.ran[0].candidates - len(self.ranking), None)
 
-    def _most(self, rows: int, fell: bool) -> int:
-        most = FALLEN if fell else FIRST
-        return rows if self.everyone or rows == most + 1 else most  # to say that there is one more takes as much room
+    def _most(self, rows: int, dropped: bool) -> int:
+        most = DROPPED_SHOWN if dropped else SURVIVORS_SHOWN
+        return rows if self.show_all or rows == most + 1 else most  # a line for "1 more" takes the same space
 
     def _row(self, place: int, item: Item, fit: int) -> list[Text]:
         style = "bold green" if place == 1 else ""
@@ -100,7 +99,7 @@ class Explanation:
         return [Text(str(place), style), *cells[-fit:], Text(str(item.index), "dim"), text]
 
     def _score(self, item: Item, stage: int) -> Text:
-        """The score at an exit; where it fell, with a mark."""
+        """The score at an exit, marked if the candidate was dropped there."""
         if stage >= len(item.scores):
             return Text()
         score = round(item.scores[stage], 2) + 0.0  # no minus before a zero
@@ -110,18 +109,18 @@ class Explanation:
             return Text(shown.rjust(SCORE - 1), "red") + Text("✗", "bold red")
         return Text(shown.rjust(SCORE - 1), "bold" if last else "")
 
-    def _rest(self, fit: int, count: int, came_to: int | None) -> list[Text]:
-        if came_to is None:
+    def _rest(self, fit: int, count: int, reached: int | None) -> list[Text]:
+        if reached is None:
             why = ""
-        elif came_to < len(self.ran):
-            why = f" left at {_name(self.ran[came_to - 1])}"
+        elif reached < len(self.ran):
+            why = f" dropped at {_name(self.ran[reached - 1])}"
         else:
-            why = " stayed to the end" if self.ranking.complete else f" came to {_name(self.ran[-1])}"
+            why = " reached the last exit" if self.ranking.complete else f" reached {_name(self.ran[-1])}"
         return [Text()] * (min(fit, len(self.ran)) + 2) + [Text(f"… {count} more{why}", "dim")]
 
 
 def _name(stage: StageCost) -> str:
-    """A stage without layers, such as BM25, has no exit to be called by."""
+    """The exit of a stage; one without layers, such as BM25, is called the start."""
     return f"layer {stage.exit}" if stage.exit else "start"
 
 

@@ -1,4 +1,4 @@
-"""Drops that fit a ranking into a time: chosen at every exit from what is left and how fast the stages have been."""
+"""Drops that meet a deadline, chosen at each exit from the time left and the measured speed of the stages."""
 
 from __future__ import annotations
 
@@ -18,38 +18,36 @@ from cascada.ranking.stage import Deadline, Ints, Stage
 
 RATIOS = tuple(Decimal(tenths) / 10 for tenths in range(10))
 
-
 SPARE = 0.9
-"""The share of the time left that a plan may fill: a stage that ends too late is lost whole."""
-
+"""The share of the remaining time that a plan may use: a stage that ends too late is lost entirely."""
 
 REMEMBERED = 9
-"""Runs of a stage whose median counts: a slow first one is soon outvoted, and a busier machine soon noticed."""
+"""How many runs of a stage the median is taken over: few enough to notice a busier machine soon."""
 
-
-_LOCK = Lock()  # one for all, so that a ranker can still be pickled
+_LOCK = Lock()  # one for all rankers: a lock in a ranker would prevent pickling
 
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a stage was: seconds per operation where it counts them, and per candidate."""
+    """The speed of a stage: seconds per operation, infinite if it counts none, and seconds per candidate."""
 
     per_flop: float
     per_candidate: float
 
     @classmethod
     def of(cls, seconds: float, flops: int, candidates: int) -> Rate:
+        """The rate of one run."""
         return cls(seconds / flops if flops else inf, seconds / candidates)
 
 
 class Speeds:
-    """What a ranker's stages have been measured at, from any number of threads."""
+    """Measured rates of a ranker's stages; safe to use from several threads."""
 
     def __init__(self, stages: int) -> None:
         self._measured: list[deque[Rate]] = [deque(maxlen=REMEMBERED) for _ in range(stages)]
 
     def learn(self, outcomes: Sequence[Outcome]) -> None:
-        """Take note of a run; a stage that the deadline stopped tells nothing."""
+        """Record a run; a stage that the deadline stopped has no rate."""
         seconds = np.sum([outcome.seconds for outcome in outcomes], 0)  # (stages,)
         flops = np.sum([outcome.flops for outcome in outcomes], 0)
         scored = np.sum([np.isfinite(outcome.scores).sum(1) for outcome in outcomes], 0)
@@ -58,17 +56,17 @@ class Speeds:
                 self._measured[stage].append(Rate.of(float(seconds[stage]), int(flops[stage]), int(scored[stage])))
 
     def rate(self, stage: int) -> Rate | None:
-        """The usual one; None if it never ran."""
+        """The median rate of a stage; None if it never ran."""
         with _LOCK:
             measured = list(self._measured[stage])
         if not measured:
             return None
-        return Rate(median(one.per_flop for one in measured), median(one.per_candidate for one in measured))
+        return Rate(median(rate.per_flop for rate in measured), median(rate.per_candidate for rate in measured))
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Rules for `execute`: at each exit the smallest ratio that, kept up from there on, is expected to be in time."""
+    """Rules for `execute`: at each exit, the smallest ratio that, applied from there on, should meet the deadline."""
 
     stages: Sequence[Stage]
     speeds: Speeds
@@ -79,15 +77,17 @@ class Fit:
         return next((ratio for ratio in RATIOS if self.expected(step, ratio) <= left), RATIOS[-1])
 
     def expected(self, step: Step, ratio: Decimal) -> float:
-        """Seconds for the stages still to come; survivors are taken to be as long as all are on average."""
+        """Expected seconds of the remaining stages, assuming that survivors have the average length."""
         later = range(step.stage + 1, len(self.stages))
         survivors = survivors_into((ratio,) * len(later), len(step.tokens))[1:]
-        return sum(count * self._each(index, step) for index, count in zip(later, survivors, strict=True))
+        return sum(
+            count * self._seconds_per_candidate(index, step) for index, count in zip(later, survivors, strict=True)
+        )
 
-    def _each(self, index: int, step: Step) -> float:
-        """Seconds for one candidate at a stage, which if it never ran is taken to be as fast as this run's last one."""
+    def _seconds_per_candidate(self, index: int, step: Step) -> float:
+        """Expected seconds per candidate. A stage that never ran is assumed to be as fast as this run's last stage."""
         rate = self.speeds.rate(index)
-        if not step.tokens.all():  # lengths are not known
+        if not step.tokens.all():  # some lengths are unknown
             return rate.per_candidate if rate else inf
         flops = _mean(self.stages[index].flops(step.tokens))
         if not flops:

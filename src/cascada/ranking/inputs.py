@@ -1,29 +1,37 @@
-"""What a call of a ranker is given, checked: what cannot be ranked is told in a sentence."""
+"""The arguments of a ranking call, checked: input that cannot be ranked raises an error of one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from cascada.core.errors import CascadaError
 from cascada.ranking.plan import Drop, Keep, Plan
-from cascada.ranking.result import Document
+from cascada.ranking.result import TextOrMapping
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 
 PAIRS_AT_ONCE = 2048
-"""`rank_many` runs this many pairs together: enough to fill batches of like length, little enough to hold."""
+"""Pairs that `rank_many` runs together: enough to fill batches of similar length, few enough to fit in memory."""
+
+QuestionCandidates = tuple[str, Sequence[TextOrMapping]]
+"""A question with its candidates."""
 
 
-Asked = tuple[str, Sequence[Document]]
+class CheckedGroup(NamedTuple):
+    """A question with its candidates that needs no further check; a server checks requests before it queues them."""
+
+    question: str
+    candidates: tuple[TextOrMapping, ...]
 
 
 @dataclass(frozen=True)
 class RankOptions:
-    """How a ranking may be cut short, and how much of it is returned: what travels from a call to the executor.
+    """How much of a ranking is computed and returned. See `Ranker.rank` for what the options mean.
 
-    `RankOptions.of` checks what a user gave and starts the clock of the deadline.
+    `RankOptions.of` checks a user's values and starts the clock of the deadline.
     """
 
     top: int | None = None
@@ -32,7 +40,7 @@ class RankOptions:
     min_score: float | None = None
     deadline: Deadline = NO_DEADLINE
     plan: Plan | None = None
-    """What drop and keep mean for one ranker; see `Ranker.resolved`."""
+    """The plan that `drop` and `keep` amount to for one ranker; see `Ranker.resolved`."""
 
     @classmethod
     def of(
@@ -44,7 +52,7 @@ class RankOptions:
         min_score: float | None = None,
         deadline_ms: float | None = None,
     ) -> RankOptions:
-        """The options of a call; see `Ranker.rank`."""
+        """The options of a call, checked as far as they do not depend on the ranker."""
         deadline = deadline_of(deadline_ms)
         if isinstance(drop, str) and keep is None:
             if drop != "fit":
@@ -62,47 +70,53 @@ def checked_top(top: int | None) -> int | None:
 
 
 def deadline_of(milliseconds: float | None) -> Deadline:
-    """From now on."""
+    """The deadline this many milliseconds from now; None for no deadline."""
     if milliseconds is None:
         return NO_DEADLINE
-    number = isinstance(milliseconds, (int, float, np.integer, np.floating)) and not isinstance(milliseconds, bool)
-    if not number or not milliseconds > 0:
+    if not _is_number(milliseconds) or not milliseconds > 0:
         raise CascadaError(f"deadline_ms is {milliseconds!r}; it must be a number above 0.")
     return Deadline.after(float(milliseconds) / 1000)
 
 
 def _checked_score(score: float | None) -> float | None:
-    if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float, np.number))):
+    """A number from 0 to 1, or None. NaN fails the comparison."""
+    if score is not None and (not _is_number(score) or not 0 <= score <= 1):
         raise CascadaError(f"min_score is {score!r}; it must be a number from 0 to 1.")
     return score
 
 
-def text_of(candidate: Document) -> str:
-    """The text of a candidate, which is a string or has one under "text"."""
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def text_of(candidate: TextOrMapping) -> str:
+    """The text of a candidate, which is a string, or a mapping with a string under "text"."""
     text = candidate.get("text") if isinstance(candidate, Mapping) else candidate
     if not isinstance(text, str):
         where = 'a mapping whose "text" is ' if isinstance(candidate, Mapping) else ""
-        found = type(text).__name__
-        raise CascadaError(f'A candidate is {where}{found}; it must be a string or have one under "text".')
+        kind = type(text).__name__
+        raise CascadaError(f'A candidate is {where}{kind}; it must be a string or have one under "text".')
     return text
 
 
-def batches_of(groups: Iterable[Asked]) -> Iterator[list[Asked]]:
-    """Groups put together until they hold `PAIRS_AT_ONCE` pairs; each is checked on the way."""
-    batch: list[Asked] = []
-    held = 0
+def batches_of(groups: Iterable[QuestionCandidates]) -> Iterator[list[CheckedGroup]]:
+    """Collect groups, each of them checked, into batches of at least `PAIRS_AT_ONCE` pairs; the last may have fewer."""
+    batch: list[CheckedGroup] = []
+    pairs = 0
     for group in groups:
-        batch.append(checked(group))
-        held += len(batch[-1][1])
-        if held >= PAIRS_AT_ONCE:
+        batch.append(checked_group(group))
+        pairs += len(batch[-1][1])
+        if pairs >= PAIRS_AT_ONCE:
             yield batch
-            batch, held = [], 0
+            batch, pairs = [], 0
     if batch:
         yield batch
 
 
-def checked(group: Asked) -> Asked:
-    """The group with its candidates as they are now: a list may be changed before its ranking is asked for."""
+def checked_group(group: QuestionCandidates) -> CheckedGroup:
+    """The group with a copy of its candidates, since the caller may change the list before its ranking is computed."""
+    if isinstance(group, CheckedGroup):
+        return group
     try:
         question, candidates = group
     except (TypeError, ValueError):
@@ -115,4 +129,4 @@ def checked(group: Asked) -> Asked:
         raise CascadaError(f"The candidates are {type(candidates).__name__}; they must be a list of strings.")
     if not candidates:
         raise CascadaError("There are no candidates to rank.")
-    return question, tuple(candidates)
+    return CheckedGroup(question, tuple(candidates))

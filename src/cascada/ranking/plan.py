@@ -1,4 +1,4 @@
-"""Drop plans: how many candidates each exit removes, and the plan that is saved with a ranker."""
+"""Drop plans: how many candidates each exit drops, and the plan that is saved with a ranker."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from cascada.core.folder import PLAN_FILE
 from cascada.core.shares import share_of
 
 Drop = float | Decimal | Sequence[float | Decimal] | Literal["fit"] | None
-"""One ratio for every exit, one for each exit but the last, `fit` for what meets a deadline (see `fit.py`), or None."""
-
+"""One drop ratio for all exits, one for each exit but the last, or `fit` to meet a deadline (see `fit.py`)."""
 
 Keep = Sequence[int]
-"""For each exit but the last, how many candidates may stay."""
-
+"""For each exit but the last, how many candidates survive at most."""
 
 Rule = Decimal | int
-"""What one exit does: a drop ratio, or the number of candidates it keeps."""
-
+"""The rule of one exit: a drop ratio, or the number of candidates it keeps."""
 
 Plan = tuple[Rule, ...]
 """One rule for each exit but the last."""
 
+FORMAT = 1
+"""The version of the plan file."""
+
 
 def plan_of(drop: Drop, keep: Keep | None, stages: int, *, otherwise: Plan | None = None) -> Plan:
-    """What a call asks for; `otherwise`, or no drops, if it asks for nothing."""
+    """The plan for a ranker with this many stages. Without drop and keep: `otherwise`, or a plan without drops."""
     if drop is not None and keep is not None:
-        raise CascadaError("drop and keep were both given; an exit goes by one of them.")
+        raise CascadaError("drop and keep were both given; give one of them.")
     if keep is not None:
         return keep_plan(keep, stages)
     return drop_plan(drop, stages) if drop is not None or otherwise is None else otherwise
 
 
 def drop_plan(drop: Drop, stages: int) -> Plan:
-    """One ratio per exit but the last; None drops nobody."""
+    """One drop ratio for each exit but the last; None drops no candidates."""
     exits = stages - 1
     if drop is None:
         return (Decimal(0),) * exits
@@ -55,7 +55,7 @@ def drop_plan(drop: Drop, stages: int) -> Plan:
 
 
 def keep_plan(keep: Keep, stages: int) -> Plan:
-    """One number of candidates to keep per exit but the last."""
+    """One keep count for each exit but the last."""
     plan = tuple(keep) if isinstance(keep, Iterable) and not isinstance(keep, Mapping) else ("",)
     if any(isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1 for n in plan):
         raise CascadaError(f"keep is {keep!r}; it must be a list of whole numbers from 1.")
@@ -65,7 +65,7 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 
 
 def dropped(rule: Rule, survivors: int) -> int:
-    """How many of the survivors leave: for a ratio α, floor(α·k)."""
+    """How many of k survivors are dropped: floor(α·k) for a drop ratio α."""
     return max(survivors - rule, 0) if isinstance(rule, int) else share_of(rule, survivors)
 
 
@@ -76,11 +76,8 @@ def _ratio(value: object) -> Decimal:
     return Decimal(str(value))
 
 
-FORMAT = 1
-
-
 def write_plan(folder: Path, plan: Plan, exits: tuple[int, ...], about: Mapping[str, Any]) -> Path:
-    """Make the plan the folder's default; `about` says how it came about, for people."""
+    """Save the plan as the default of the ranker in `folder`; `about` records for people how it was chosen."""
     path = folder / PLAN_FILE
     content = {"format": FORMAT, "exits": list(exits), **_rules(plan), "about": dict(about)}
     with atomic_write(path) as file:
@@ -90,35 +87,35 @@ def write_plan(folder: Path, plan: Plan, exits: tuple[int, ...], about: Mapping[
 
 
 def read_plan(folder: Path, exits: tuple[int, ...]) -> Plan | None:
-    """The folder's plan for a ranker with these exits; None if it has none."""
+    """The plan saved in `folder` for a ranker with these exits, or None."""
     path = folder / PLAN_FILE
     if not path.is_file():
         return None
-    way_out = f"remove it with `cascada tune {folder} --forget`"
+    remedy = f"remove it with `cascada tune {folder} --forget`"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        version, made_for = content["format"], tuple(content["exits"])
-        plan = _plan(content, len(made_for))
+        version, plan_exits = content["format"], tuple(content["exits"])
+        plan = _plan(content, len(plan_exits))
     except (OSError, ValueError, KeyError, TypeError, InvalidOperation) as error:  # a CascadaError is a ValueError
-        raise CascadaError(f"{path} is damaged ({' '.join(str(error).split())}): {way_out}.") from error
+        raise CascadaError(f"{path} is damaged ({' '.join(str(error).split())}): {remedy}.") from error
     if version != FORMAT:
-        raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}: {way_out}.")
-    if made_for != exits:
+        raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}: {remedy}.")
+    if plan_exits != exits:
         raise CascadaError(
-            f"{path} is for exits {_listed(made_for)}, but the ranker's are {_listed(exits)}: {way_out}."
+            f"{path} is for exits {_listed(plan_exits)}, but the ranker's are {_listed(exits)}: {remedy}."
         )
     return plan
 
 
 def forget_plan(folder: Path) -> bool:
-    """Remove the plan; whether there was one."""
-    there = (folder / PLAN_FILE).is_file()
+    """Remove the saved plan. Returns whether there was one."""
+    existed = (folder / PLAN_FILE).is_file()
     (folder / PLAN_FILE).unlink(missing_ok=True)
-    return there
+    return existed
 
 
 def _rules(plan: Plan) -> dict[str, Any]:
-    """Ratios as the decimals that were written, or the numbers to keep."""
+    """The plan for JSON: drop ratios as decimal strings, or keep counts."""
     if all(isinstance(rule, int) for rule in plan):
         return {"keep": list(plan)}
     if any(isinstance(rule, int) for rule in plan):
@@ -129,7 +126,9 @@ def _rules(plan: Plan) -> dict[str, Any]:
 def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     if "keep" in content:
         return keep_plan(content["keep"], stages)
-    return drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # 0.29 may be edited in as a number
+    return drop_plan(
+        [Decimal(str(ratio)) for ratio in content["drop"]], stages
+    )  # a ratio edited by hand may be a number
 
 
 def _listed(exits: tuple[int, ...]) -> str:

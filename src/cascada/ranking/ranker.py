@@ -1,4 +1,4 @@
-"""The ranker: a list of stages behind three methods."""
+"""The ranker: a list of stages, and the methods that run them."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ import numpy as np
 
 from cascada.ranking.executor import Outcome, Rules, execute
 from cascada.ranking.fit import Fit, Speeds
-from cascada.ranking.inputs import Asked, RankOptions, batches_of, checked, text_of
+from cascada.ranking.inputs import QuestionCandidates, RankOptions, batches_of, checked_group, text_of
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
-from cascada.ranking.result import Document, Item, Ranking, StageCost
+from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
 
 Loader = Callable[..., "Ranker"]
 _loader: list[Loader] = []
+DEFAULT_OPTIONS = RankOptions()
 
 
 def use_loader(load: Loader) -> None:
-    """Set the function behind `Ranker.load`. The systems, which this room does not know, provide it."""
+    """Set the function behind `Ranker.load`. `cascada.systems` provides it, so that ranking depends on no system."""
     _loader[:] = [load]
 
 
 class Ranker:
-    """Orders a question's candidates. Made by `Ranker.load`; immutable, and safe to use from many threads."""
+    """Ranks the candidates of a question. Immutable, and safe to use from several threads; see `Ranker.load`."""
 
     def __init__(self, stages: Sequence[Stage], *, full: int | None = None, plan: Plan | None = None) -> None:
-        """Make a ranker of stages.
+        """Make a ranker from stages.
 
-        `full` is how many of the stages, counted from the last, form the model that costs are relative to; all of
-        them if not given. `plan` is what the exits drop when a call does not say; nothing if not given.
+        Costs are relative to the last `full` stages, by default to all of them. `plan` is the default drop plan;
+        without one, no candidates are dropped.
         """
         self.stages = tuple(stages)
         self.full = len(self.stages) if full is None else full
@@ -41,12 +42,12 @@ class Ranker:
 
     @property
     def exits(self) -> tuple[int, ...]:
-        """The layers after which candidates may leave, the last one included."""
+        """The layers after which candidates may be dropped, and the last layer."""
         return tuple(stage.exit for stage in self.stages)
 
     @property
     def plan(self) -> Plan:
-        """What the exits drop when a call does not say."""
+        """The drop plan of calls that give neither `drop` nor `keep`."""
         return self._plan
 
     def with_plan(self, plan: Plan) -> Ranker:
@@ -65,11 +66,11 @@ class Ranker:
 
         `model` is a folder written by `cascada train` or `cascada export`, the name of such a folder on the hub
         (`organisation/name`), `bm25`, or `cosine:FOLDER` for an encoder whose mean embeddings are compared. `A+B` runs
-        rankers in a row, each on what the one before lets through. Without a name: the bundled model, `cascada-mini`.
+        rankers in sequence, each on the survivors of the one before. The default is the bundled model, `cascada-mini`.
 
-        A decoupled ranker reads documents' encodings from a `store`, given by its path (see `cascada encode`) or as an
-        object. Documents that the store lacks are encoded when they are ranked, and with `add` put into the store.
-        `bm25` takes IDF and average length from `texts`; without them, from each question's own candidates.
+        A decoupled ranker reads document encodings from a `store`, given as a path (see `cascada encode`) or as an
+        object. Documents that are not in the store are encoded when they are ranked, and added to it if `add` is set.
+        `bm25` computes IDF and average length from `texts`, or by default from the candidates of each question.
 
         >>> ranker = Ranker.load("bm25")
         >>> ranker.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].index
@@ -80,7 +81,7 @@ class Ranker:
     def rank(
         self,
         question: str,
-        candidates: Sequence[Document],
+        candidates: Sequence[TextOrMapping],
         *,
         top: int | None = None,
         drop: Drop = None,
@@ -88,59 +89,66 @@ class Ranker:
         min_score: float | None = None,
         deadline_ms: float | None = None,
     ) -> Ranking:
-        """Order the candidates, best first; of equal scores the one given first stands first.
+        """Order the candidates, best first; candidates with equal scores keep the order they were passed in.
 
-        Candidates are strings or mappings with a "text".
+        Candidates are strings, or mappings with a "text".
 
-        - `top` returns only the first few, `min_score` only those whose score is at least that.
-        - `drop` is the share of the surviving candidates that each exit removes: one number, or one for each exit but
-          the last. `keep` says instead how many candidates may stay after each. Without either, the ranker's own plan
-          holds; `drop=0` runs everyone to the end.
-        - A ranking that is not done after `deadline_ms` stops and is returned as its last finished stage has it, with
-          `complete` False; the first stage always finishes. `drop="fit"` drops as few as it takes to be done in time,
-          as far as the time that stages take can be predicted.
+        - `top` returns only the first few candidates. `min_score` returns only candidates whose score, in [0, 1], is at
+          least this; there may be none.
+        - `drop` is the share of the surviving candidates that each exit drops: one number, or one for each exit but the
+          last. `keep` gives instead the number of candidates that survive each exit but the last. Without either, the
+          ranker's own plan applies; `drop=0` runs every candidate to the last exit.
+        - `deadline_ms` stops the ranking after this many milliseconds. The order is then that of the last stage that
+          finished, and `complete` is False; the first stage always finishes. `drop="fit"` drops as few candidates as
+          necessary to finish in time, as far as the speed of the stages can be predicted.
         """
         options = RankOptions.of(top=top, drop=drop, keep=keep, min_score=min_score, deadline_ms=deadline_ms)
         return self.rank_together([(question, candidates)], options)[0]
 
     def rank_many(
         self,
-        groups: Iterable[Asked],
+        groups: Iterable[QuestionCandidates],
         *,
         top: int | None = None,
         drop: Drop = None,
         keep: Keep | None = None,
         min_score: float | None = None,
     ) -> Iterator[Ranking]:
-        """`rank` for each (question, candidates), in order; small groups are computed together."""
-        options = RankOptions.of(top=top, drop=drop, keep=keep, min_score=min_score)
+        """Rank each (question, candidates), in order; small groups are computed together."""
+        return self.rank_all(groups, RankOptions.of(top=top, drop=drop, keep=keep, min_score=min_score))
+
+    def rank_all(
+        self, groups: Iterable[QuestionCandidates], options: RankOptions = DEFAULT_OPTIONS
+    ) -> Iterator[Ranking]:
+        """`rank_many` with the options as one value, whose deadline is ignored."""
         rules = self._rules(options)
         for batch in batches_of(groups):
             for group, outcome in zip(batch, self._run(batch, rules), strict=True):
                 yield self._ranking(*group, outcome, options)
 
-    def rank_together(self, groups: Iterable[Asked], options: RankOptions | None = None) -> list[Ranking]:
-        """`rank` for each (question, candidates), all in one run and by one deadline: what a server's batch is."""
-        options = options or RankOptions()
-        batch = [checked(group) for group in groups]
+    def rank_together(
+        self, groups: Iterable[QuestionCandidates], options: RankOptions = DEFAULT_OPTIONS
+    ) -> list[Ranking]:
+        """Rank each (question, candidates), all in one run with one deadline, as a server does with a batch."""
+        batch = [checked_group(group) for group in groups]
         if not batch:
             return []
         outcomes = self._run(batch, self._rules(options), options.deadline)
         return [self._ranking(*group, outcome, options) for group, outcome in zip(batch, outcomes, strict=True)]
 
-    def score(self, question: str, candidates: Sequence[Document], *, drop: Drop = None) -> Floats:
-        """The candidates' scores in [0, 1], in the order given; comparable only if nobody is dropped (`drop=0`)."""
-        (outcome,) = self._run([checked((question, candidates))], self._rules(RankOptions(drop=drop)))
+    def score(self, question: str, candidates: Sequence[TextOrMapping], *, drop: Drop = None) -> Floats:
+        """The scores in [0, 1], in the order of the candidates; comparable only if none is dropped (`drop=0`)."""
+        (outcome,) = self._run([checked_group((question, candidates))], self._rules(RankOptions.of(drop=drop)))
         return outcome.probability
 
-    def exit_scores(self, groups: Iterable[Asked]) -> Iterator[Floats]:
-        """Every candidate's raw score at every exit, (exits, candidates) for each group. Nobody is dropped."""
-        nobody = drop_plan(0, len(self.stages))
+    def exit_scores(self, groups: Iterable[QuestionCandidates]) -> Iterator[Floats]:
+        """The raw score of every candidate at every exit, (exits, candidates) for each group, without drops."""
+        no_drops = drop_plan(0, len(self.stages))
         for batch in batches_of(groups):
-            yield from (outcome.scores for outcome in self._run(batch, nobody))
+            yield from (outcome.scores for outcome in self._run(batch, no_drops))
 
     def resolved(self, options: RankOptions) -> RankOptions:
-        """The options with the plan that they mean for this ranker; none if drops are chosen on the way (`fit`)."""
+        """The options with their plan for this ranker. With `drop="fit"` there is none: drops are chosen on the way."""
         if options.plan is not None or (options.drop == "fit" and options.keep is None):
             return options
         return replace(options, plan=plan_of(options.drop, options.keep, len(self.stages), otherwise=self.plan))
@@ -149,7 +157,9 @@ class Ranker:
         plan = self.resolved(options).plan
         return Fit(self.stages, self._speeds, options.deadline) if plan is None else plan
 
-    def _run(self, batch: Sequence[Asked], rules: Rules, deadline: Deadline = NO_DEADLINE) -> list[Outcome]:
+    def _run(
+        self, batch: Sequence[QuestionCandidates], rules: Rules, deadline: Deadline = NO_DEADLINE
+    ) -> list[Outcome]:
         pairs = Pairs(
             questions=[question for question, _ in batch],
             texts=[text_of(candidate) for _, candidates in batch for candidate in candidates],
@@ -160,7 +170,7 @@ class Ranker:
         return outcomes
 
     def _ranking(
-        self, question: str, candidates: Sequence[Document], outcome: Outcome, options: RankOptions
+        self, question: str, candidates: Sequence[TextOrMapping], outcome: Outcome, options: RankOptions
     ) -> Ranking:
         order = outcome.order
         if options.min_score is not None:
@@ -177,7 +187,7 @@ class Ranker:
             complete=outcome.complete,
         )
 
-    def _item(self, index: int, candidate: Document, outcome: Outcome) -> Item:
+    def _item(self, index: int, candidate: TextOrMapping, outcome: Outcome) -> Item:
         stage = int(outcome.stage[index])
         return Item(
             text=text_of(candidate),
@@ -196,12 +206,12 @@ class Ranker:
         return tuple(StageCost(stage.exit, int(n), int(flops), float(seconds)) for stage, n, flops, seconds in rows)
 
 
-def in_a_row(rankers: Sequence[Ranker]) -> Ranker:
-    """Independent rankers one after another, each on what the one before let through: the sequential ranker.
+def sequential_ranker(rankers: Sequence[Ranker]) -> Ranker:
+    """Run independent rankers in sequence, each on the survivors of the one before.
 
-    Costs are relative to the last one alone. Each drops by its own plan inside, and nothing between one and the next
-    unless a call says so.
+    Costs are relative to the last ranker alone. By default each ranker drops by its own plan, and no candidates are
+    dropped between two rankers.
     """
-    nothing = drop_plan(0, 2)
-    plan = tuple(rule for ranker in rankers for rule in (*ranker.plan, *nothing))[:-1]
+    between = drop_plan(0, 2)
+    plan = tuple(rule for ranker in rankers for rule in (*ranker.plan, *between))[:-1]
     return Ranker([stage for ranker in rankers for stage in ranker.stages], full=rankers[-1].full, plan=plan)

@@ -1,4 +1,4 @@
-"""What `rank` returns."""
+"""The result of a ranking, as `Ranker.rank` returns it."""
 
 from __future__ import annotations
 
@@ -13,56 +13,57 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-Document = str | Mapping[str, Any]
+TextOrMapping = str | Mapping[str, Any]
+"""A candidate: its text, or a mapping with the text under "text"."""
 
-
+EMPTY_ROW = "<tr><td>(no candidates)</td></tr>"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One candidate in its place."""
+    """One ranked candidate."""
 
     text: str
     score: float
     """In [0, 1]."""
     raw_score: float
     index: int
-    """Where it stood in the list that was given."""
+    """Its position in the list of candidates that was passed."""
     exit: int
-    """The layer after which it left (or was ranked, if it stayed to the end); 0 for rankers without layers."""
+    """The last layer that scored it; 0 for rankers without layers."""
     scores: tuple[float, ...]
-    """Its raw score at each stage it came to; the last one is `raw_score`."""
+    """Its raw score at each stage it reached; the last one is `raw_score`."""
     truncated: bool
-    """It did not fit beside the question, and only the start of one or both was read."""
-    document: Document = field(repr=False)
-    """The candidate as it was given."""
+    """Whether question and text together were too long, so that the end of one or both was cut off."""
+    document: TextOrMapping = field(repr=False)
+    """The candidate as it was passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """What one stage did."""
+    """The cost of one stage."""
 
     exit: int
     candidates: int
-    """How many it scored."""
+    """How many candidates it scored."""
     flops: int
     seconds: float = field(compare=False)
-    """Two rankings that differ in time alone are equal."""
+    """Not compared: two rankings that differ only in time are equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Candidates in order, best first."""
+    """The candidates of a question in order, best first."""
 
     question: str
     items: tuple[Item, ...]
     relative_cost: float
-    """Layers run, relative to running every candidate to the end."""
+    """Layers run, relative to running every candidate to the last exit."""
     stages: tuple[StageCost, ...] = ()
-    """What each stage did; one that a deadline stopped, and those after it, scored nobody."""
+    """The cost of each stage; a stage that a deadline stopped, and those after it, scored no candidates."""
     full_flops: int = 0
-    """What running every candidate to the end would have taken; 0 where that is not known."""
+    """Operations of running every candidate to the last exit; 0 if unknown."""
     complete: bool = True
     """False if a deadline stopped the ranking before its last stage."""
 
@@ -77,15 +78,16 @@ class Ranking:
 
     @property
     def flops(self) -> int:
-        """Floating-point operations spent; see `cascada.ranking.cost.Arithmetic` for what is counted."""
+        """Floating-point operations spent; see `cascada.ranking.cost.TransformerFlops` for what is counted."""
         return sum(stage.flops for stage in self.stages)
 
     @property
     def seconds(self) -> float:
+        """Time spent in all stages."""
         return sum(stage.seconds for stage in self.stages)
 
     def to_dict(self) -> dict[str, Any]:
-        """What `cascada rank --json` prints; a candidate that was a mapping comes back whole as `document`."""
+        """The ranking as `cascada rank --json` prints it; a candidate passed as a mapping is included as `document`."""
         keys = ("index", "text", "score", "raw_score", "exit", "truncated", "scores")
         return {
             "items": [
@@ -102,6 +104,9 @@ class Ranking:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         title = Text(on_one_line(self.question))
+        if not self.items:
+            yield title.append("\n(no candidates)")
+            return
         table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1))
         for name in ("", "score", "#"):
             table.add_column(name, justify="right", no_wrap=True)
@@ -123,11 +128,11 @@ class Ranking:
             f"<tr><td>{place}</td><td>{item.score:.3f}</td><td style='text-align:left'>{_html(item.text)}</td></tr>"
             for place, item in enumerate(self.items, 1)
         )
-        return f"<table><caption>{_html(self.question)}</caption>{rows}</table>"
+        return f"<table><caption>{_html(self.question)}</caption>{rows or EMPTY_ROW}</table>"
 
 
 def on_one_line(text: str) -> str:
-    """On one line, and without what would command the terminal or cannot be printed."""
+    """The text on one line, with control characters and lone surrogates replaced."""
     return _CONTROL.sub("\ufffd", " ".join(text.split()))
 
 

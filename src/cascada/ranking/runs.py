@@ -1,36 +1,37 @@
-"""Rankings of whole data sets, as TREC runs."""
+"""Rankings of whole data sets as TREC runs, and what they cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 
 from cascada.data import Group, Run
-from cascada.ranking.plan import Drop, Keep
-from cascada.ranking.ranker import Ranker
+from cascada.metrics.calibration import calibration_error
+from cascada.ranking.inputs import QuestionCandidates, RankOptions
+from cascada.ranking.ranker import DEFAULT_OPTIONS, Ranker
 from cascada.ranking.result import Ranking
 
 
 def run_of(
     ranker: Ranker,
     groups: Sequence[Group],
+    options: RankOptions = DEFAULT_OPTIONS,
     *,
-    drop: Drop = None,
-    keep: Keep | None = None,
-    each: Callable[[Ranking], None] | None = None,
+    on_ranking: Callable[[Group, Ranking], None] | None = None,
 ) -> Run:
-    """Rank every group, whose questions and candidates must have ids (see `cascada.data.identified`).
+    """Rank every group. Questions and candidates must have ids (see `cascada.data.identified`).
 
-    A question without candidates is not in the run. `each` is called with every ranking as it comes, for a progress
-    bar.
+    A question without candidates is not in the run. `on_ranking` is called with each group and its ranking.
     """
-    groups = [group for group in groups if group.candidates]
+    groups = with_candidates(groups)
     run: Run = {}
-    for group, ranking in zip(groups, ranker.rank_many(_questions(groups), drop=drop, keep=keep), strict=True):
-        if each:
-            each(ranking)
+    for group, ranking in zip(groups, ranker.rank_all(_questions(groups), options), strict=True):
+        if on_ranking:
+            on_ranking(group, ranking)
         ids = [str(group.candidates[item.index].id) for item in ranking]
         run[str(group.id)] = dict(zip(ids, run_scores(ranking), strict=True))
     return run
@@ -39,11 +40,11 @@ def run_of(
 def exit_runs(
     ranker: Ranker, groups: Sequence[Group], advance: Callable[[int], None] = lambda pairs: None
 ) -> list[Run]:
-    """One run for each exit, as if everyone had left there, from one pass; groups as for `run_of`.
+    """One run for each exit, as if all candidates had stopped there, from one pass; groups as for `run_of`.
 
-    `advance` is told how many pairs were ranked, as they are.
+    `advance` is called with the number of pairs ranked since the last call.
     """
-    groups = [group for group in groups if group.candidates]
+    groups = with_candidates(groups)
     runs: list[Run] = [{} for _ in ranker.stages]
     for group, scores in zip(groups, ranker.exit_scores(_questions(groups)), strict=True):
         advance(len(group.candidates))
@@ -54,17 +55,55 @@ def exit_runs(
 
 
 def run_scores(ranking: Ranking) -> list[float]:
-    """Numbers that put the candidates in the ranking's order, equal where the ranker could not tell two apart.
+    """Numbers in the order of the ranking, equal only where the ranker gave two candidates the same score.
 
-    The raw scores do, where all candidates left at one stage. Scores of different stages cannot be compared, so there
-    the number is how many steps a candidate stands above the last one.
+    If all candidates were last scored by the same stage, these are the raw scores. Scores of different stages are not
+    comparable; then the number counts the distinct positions below a candidate.
     """
-    if len({len(item.scores) for item in ranking}) == 1:
+    if len({len(item.scores) for item in ranking}) <= 1:
         return [item.raw_score for item in ranking]
     keys = [(len(item.scores), item.raw_score) for item in ranking]
     steps = np.cumsum([0, *(before != after for before, after in pairwise(keys))])
     return [float(steps[-1] - step) for step in steps]
 
 
-def _questions(groups: Sequence[Group]) -> Iterable[tuple[str, Sequence[str]]]:
+@dataclass
+class RunCosts:
+    """Collects the costs of rankings relative to running every candidate to the last exit, and how well their scores
+    are calibrated.
+    """
+
+    layers: list[float] = field(default_factory=list)
+    operations: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    correct: list[bool] = field(default_factory=list)
+
+    def add(self, group: Group, ranking: Ranking) -> None:
+        """Add the ranking of one question."""
+        self.layers.append(ranking.relative_cost)
+        if ranking.full_flops:
+            self.operations.append(ranking.flops / ranking.full_flops)
+        self.scores += [item.score for item in ranking]
+        self.correct += [group.labels[item.index] > 0 for item in ranking]
+
+    def means(self) -> dict[str, float]:
+        """`relative_cost` and `flops_share`, averaged over the questions, and `calibration_error`.
+
+        Only `relative_cost` for a ranker that counts no operations, such as BM25: its scores are not probabilities.
+        """
+        if not self.operations:
+            return {"relative_cost": fmean(self.layers)} if self.layers else {}
+        return {
+            "relative_cost": fmean(self.layers),
+            "flops_share": fmean(self.operations),
+            "calibration_error": calibration_error(np.array(self.scores), np.array(self.correct)),
+        }
+
+
+def with_candidates(groups: Iterable[Group]) -> list[Group]:
+    """The groups that have candidates."""
+    return [group for group in groups if group.candidates]
+
+
+def _questions(groups: Sequence[Group]) -> Iterable[QuestionCandidates]:
     return ((group.question, group.texts) for group in groups)

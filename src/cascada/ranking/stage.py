@@ -1,4 +1,4 @@
-"""What a ranker is made of: stages. Each scores the candidates that are still in and hands on what it computed."""
+"""The stages of a ranker: each scores the surviving candidates and passes on what it computed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-
-
 Ints = NDArray[np.int64]
-
-
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The candidates that are still in, of one question or of many: pair i is `texts[i]` for `questions[owner[i]]`."""
+    """The surviving candidates of one or more questions: pair i is `texts[i]` for `questions[owner[i]]`."""
 
     questions: Sequence[str]
     texts: Sequence[str]
@@ -31,50 +27,54 @@ class Pairs:
         return len(self.texts)
 
     def take(self, rows: Ints) -> Pairs:
+        """The pairs of these rows."""
         return Pairs(self.questions, [self.texts[row] for row in rows], self.owner[rows])
 
 
 class State(Protocol):
-    """What a stage hands on, one row per pair; only the survivors' rows reach the next stage.
+    """What a stage passes on to the next one, with one row per pair. Only the survivors' rows are passed on.
 
-    The last stage of a ranker hands on nothing: another ranker may stand behind it.
+    The last stage of a ranker passes on nothing, because another ranker may follow it.
     """
 
-    def take(self, rows: Ints) -> State: ...
+    def take(self, rows: Ints) -> State:
+        """The state of these rows."""
+        ...
 
 
 @dataclass(frozen=True)
 class Scored:
-    """What a stage found out."""
+    """The result of one stage."""
 
     scores: Floats  # (pairs,): raw scores, higher is better
     state: State | None = None
-    truncated: Bools | None = None  # (pairs,): the text did not fit; None where a stage has no limit
-    tokens: Ints | None = None  # (pairs,): tokens read; None where a stage does not count them
-    besides: Ints | None = None  # (pairs,): operations beside those of `flops`, such as texts encoded before they meet
+    truncated: Bools | None = None  # (pairs,): whether the text was too long; None if the stage has no limit
+    tokens: Ints | None = None  # (pairs,): tokens read; None if the stage does not count them
+    extra_flops: Ints | None = None  # (pairs,): operations not included in `flops`, such as encoding texts separately
 
 
 class OutOfTime(Exception):
-    """A stage was stopped by the deadline; it has no scores to show."""
+    """Raised when the deadline stops a stage, which then has no scores."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment of `time.perf_counter`."""
+    """A point in time, as `time.perf_counter` counts it."""
 
     at: float
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
+        """The deadline this many seconds from now."""
         return cls(time.perf_counter() + seconds)
 
     @property
     def left(self) -> float:
-        """Seconds until then; below zero when it has passed."""
+        """Seconds until the deadline; negative once it has passed."""
         return self.at - time.perf_counter()
 
     def check(self) -> None:
-        """Called before each stage, and by a stage before each of its batches."""
+        """Raise OutOfTime if the deadline has passed. Stages call this before each of their batches."""
         if self.left < 0:
             raise OutOfTime
 
@@ -85,24 +85,24 @@ NO_DEADLINE = Deadline(float("inf"))
 class Stage(Protocol):
     """One step of a ranker.
 
-    `exit` names the place where candidates leave after it (a layer's number; 0 if it has no layers), `layers` is what
-    it costs per candidate, in transformer layers. `score` may be called from many threads at once.
+    `exit` is the number of the layer after which candidates may be dropped, or 0 for a stage without layers. `layers`
+    is the cost per candidate, in transformer layers. `score` may be called from several threads at once.
     """
 
     exit: int
     layers: int
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
-        """Score every pair, going on from what the stage before handed on (None for the first stage).
+        """Score every pair, continuing from the state of the previous stage (None for the first stage).
 
-        Raises OutOfTime if the deadline passes before all are scored.
+        Raises OutOfTime if the deadline passes before all pairs are scored.
         """
         ...
 
     def flops(self, tokens: Ints) -> Ints:
-        """Floating-point operations for each of the pairs, given how many tokens each has."""
+        """Floating-point operations for each pair, given its number of tokens."""
         ...
 
     def probability(self, scores: Floats) -> Floats:
-        """The same scores, in the same order, as numbers in [0, 1]."""
+        """Map raw scores to [0, 1], preserving their order."""
         ...

@@ -1,4 +1,4 @@
-"""The reader: the short answer to a question, where it stands in a text."""
+"""The span reader: it finds the short answer to a question in a text."""
 
 from cascada.reading.reader import Reader
 from cascada.reading.span import Span

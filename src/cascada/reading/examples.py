@@ -1,4 +1,4 @@
-"""Questions with answer spans as training material: windows of their paragraphs, and of others without an answer."""
+"""Training examples of a reader: windows of paragraphs with a marked answer, and of paragraphs without one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from cascada.training.examples import Examples
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question of one text."""
+class MarkedQuestion:
+    """A question about one text, with the answers marked in it."""
 
     id: str
     question: str
@@ -27,21 +27,21 @@ class Asked:
     answers: tuple[MarkedAnswer, ...]
 
 
-def asked_in(settings: SpanSettings) -> list[Asked]:
+def marked_questions(settings: SpanSettings) -> list[MarkedQuestion]:
     """The questions of a SQuAD file, each with its own paragraph."""
-    found = (
-        Asked(question.id, question.text, paragraph.text, question.answers)
+    questions = (
+        MarkedQuestion(question.id, question.text, paragraph.text, question.answers)
         for paragraph in read_paragraphs(settings.source)
         for question in paragraph.questions
     )
-    return list(islice(found, settings.questions))
+    return list(islice(questions, settings.questions))
 
 
-def wrong_texts(settings: SpanSettings) -> dict[str, tuple[str, ...]]:
-    """By question id, the first texts of its group that do not answer it."""
+def incorrect_texts(settings: SpanSettings) -> dict[str, tuple[str, ...]]:
+    """Question id → the first texts of its group that do not answer it."""
     groups: Iterable[Group] = read(settings.groups) if settings.groups else ()
     return {
-        group.id: tuple(one.text for one in group.candidates if one.label == 0)[: settings.wrong]
+        group.id: tuple(candidate.text for candidate in group.candidates if candidate.label == 0)[: settings.wrong]
         for group in groups
         if group.id is not None
     }
@@ -49,23 +49,25 @@ def wrong_texts(settings: SpanSettings) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class SpanExamples(Examples):
-    """Windows; `labels` is 1 where a window holds its question's answer."""
+    """Windows; `labels` is 1 where a window contains an answer to its question."""
 
     windows: Windows
-    starts: Ints  # (windows,): the first place of the answer, or 0
-    ends: Ints  # (windows,): the last one
+    starts: Ints  # (windows,): the answer's first token, or 0
+    ends: Ints  # (windows,): the answer's last token, or 0
 
     @classmethod
     def spans(
-        cls, asked: Sequence[Asked], wrong: Mapping[str, Sequence[str]], tokenizer: WindowTokenizer
+        cls, questions: Sequence[MarkedQuestion], incorrect: Mapping[str, Sequence[str]], tokenizer: WindowTokenizer
     ) -> SpanExamples:
-        """Every question with its own text and with the wrong ones."""
-        pairs = [(number, one.text, one.answers) for number, one in enumerate(asked)]
-        pairs += [(number, text, ()) for number, one in enumerate(asked) for text in wrong.get(one.id, ())]
-        pairs.sort(key=lambda pair: pair[0])  # a question's windows together
+        """Every question with its own text and with its incorrect ones."""
+        pairs = [(number, marked.text, marked.answers) for number, marked in enumerate(questions)]
+        pairs += [
+            (number, text, ()) for number, marked in enumerate(questions) for text in incorrect.get(marked.id, ())
+        ]
+        pairs.sort(key=lambda pair: pair[0])  # makes a question's windows consecutive
         owner = np.array([number for number, _, _ in pairs], dtype=np.int64)
-        windows = tokenizer.encode([one.question for one in asked], [text for _, text, _ in pairs], owner)
-        places = np.array(list(_places(windows, [answers for _, _, answers in pairs])), dtype=np.int64)
+        windows = tokenizer.encode([marked.question for marked in questions], [text for _, text, _ in pairs], owner)
+        places = np.array(list(_token_spans(windows, [answers for _, _, answers in pairs])), dtype=np.int64)
         if not places.any():
             raise CascadaError("The training data has no answer that fits into a window: there is nothing to learn.")
         return cls(
@@ -80,12 +82,12 @@ class SpanExamples(Examples):
 
     def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
         places = {"starts": self.starts[rows], "ends": self.ends[rows]}
-        return {**super().inputs(rows), "document": self.windows.document(rows), **places}
+        return {**super().inputs(rows), "document": self.windows.document_mask(rows), **places}
 
 
-def _places(windows: Windows, answers: Sequence[tuple[MarkedAnswer, ...]]) -> Iterator[tuple[int, int]]:
-    """Where in each window the first answer that it holds whole begins and ends; 0 and 0 if it holds none."""
+def _token_spans(windows: Windows, answers: Sequence[tuple[MarkedAnswer, ...]]) -> Iterator[tuple[int, int]]:
+    """The first and last token, in each window, of the first answer that it contains whole; 0 and 0 without one."""
     for window in range(len(windows)):
-        marked = answers[windows.text[window]]
-        found = (windows.places(window, one.start, one.start + len(one.text)) for one in marked)
-        yield next((places for places in found if places), (0, 0))
+        own = answers[windows.text[window]]
+        spans = (windows.token_span(window, answer.start, answer.start + len(answer.text)) for answer in own)
+        yield next((span for span in spans if span), (0, 0))

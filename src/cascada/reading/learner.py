@@ -1,4 +1,4 @@
-"""How a reader learns: to point at the answer's first and last token, or at the window's first where there is none."""
+"""Training a reader to predict the first and last token of the answer, or the window's first token if it has none."""
 
 from __future__ import annotations
 
@@ -15,46 +15,48 @@ import cascada
 from cascada.encoders.files import tokenizer_folder
 from cascada.metrics import answer_scores
 from cascada.reading import Reader
-from cascada.reading.examples import Asked, SpanExamples, asked_in, wrong_texts
-from cascada.reading.network import ReaderModel, begin, reader_of, save
+from cascada.reading.engine import reader_of
+from cascada.reading.examples import MarkedQuestion, SpanExamples, incorrect_texts, marked_questions
+from cascada.reading.folder import begin, save
+from cascada.reading.network import ReaderNetwork
 from cascada.reading.settings import ReaderRecipe
 from cascada.text.windows import WindowTokenizer
 from cascada.training.examples import Examples
-from cascada.training.history import best_of
+from cascada.training.history import History, best_row
 from cascada.training.run_folder import CHECKPOINTS
 from cascada.training.trainer import LearnerTrainer
 
 AT_ONCE = 64
-"""Questions that are measured together."""
+"""Questions that are read together when the dev set is measured."""
 
 
 class ReaderLearner:
-    """A reader's model and its tokenizer."""
+    """A reader's network, its tokenizer and its training examples."""
 
-    some_unused = False
+    has_unused_weights = False
 
-    def __init__(self, model: ReaderModel, tokenizer: WindowTokenizer, files: Path, examples: SpanExamples) -> None:
-        """`files` is the folder with the tokenizer's files."""
+    def __init__(self, model: ReaderNetwork, tokenizer: WindowTokenizer, files: Path, examples: SpanExamples) -> None:
+        """`files`: the folder of the tokenizer's files, which are copied into the trained reader's."""
         self.model = model
         self.tokenizer = tokenizer
         self.files = files
         self.examples: Examples = examples
-        self.rates: dict[str, float] = {}
+        self.learning_rates: dict[str, float] = {}
 
     @classmethod
     def of(cls, recipe: ReaderRecipe) -> ReaderLearner:
-        """A new reader on the recipe's encoder, with what it is to be trained on."""
-        asked, wrong = asked_in(recipe.train), wrong_texts(recipe.train)
+        """A new reader on the recipe's encoder, with its training examples."""
+        questions, incorrect = marked_questions(recipe.train), incorrect_texts(recipe.train)
         settings = recipe.model
         model = begin(**settings.model_dump())
         files = tokenizer_folder(settings.encoder)
         tokenizer = WindowTokenizer.load(
             files, max_length=settings.max_length, overlap=settings.overlap, pad_id=model.pad_id
         )
-        return cls(model, tokenizer, files, SpanExamples.spans(asked, wrong, tokenizer))
+        return cls(model, tokenizer, files, SpanExamples.spans(questions, incorrect, tokenizer))
 
-    def start(self, updates: int) -> None:
-        """Every update is like the others."""
+    def begin(self, updates: int) -> None:
+        """Nothing depends on the number of updates."""
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
         names = ("ids", "mask", "types", "document")
@@ -63,7 +65,7 @@ class ReaderLearner:
         return (start + end) / 2, {}
 
     def reader(self) -> Reader:
-        """The model as it is now, to be measured."""
+        """The model in its present state as a reader, to be measured."""
         return reader_of(self.model, self.tokenizer)
 
     def save(self, folder: Path, card: str) -> None:
@@ -71,43 +73,44 @@ class ReaderLearner:
 
 
 class ReaderTrainer(LearnerTrainer):
-    """Trains a reader and watches F1 on questions asked of their own paragraphs."""
+    """Trains a reader; F1 of the answers to dev questions selects the best checkpoint."""
 
     measure = "F1"
     learner: ReaderLearner
 
-    def _measure(self, groups: list[Any]) -> dict[str, float]:
-        """Read, each process its share, and measure."""
+    def _measure(self, questions: list[MarkedQuestion]) -> dict[str, float]:
+        """Exact match and F1; each process reads its share of the questions."""
         self.model.eval()
-        own = groups[self.args.process_index :: self.args.world_size]
-        answers = read_all(self.learner.reader(), own, always=all(one.answers for one in groups))
+        share = questions[self.args.process_index :: self.args.world_size]
+        answers = read_all(self.learner.reader(), share, always=all(marked.answers for marked in questions))
         if self.args.world_size > 1:
             answers = {name: answer for part in gather_object([answers]) for name, answer in part.items()}
-        return answer_scores(answers, {one.id: [answer.text for answer in one.answers] for one in groups})
+        return answer_scores(answers, {marked.id: [answer.text for answer in marked.answers] for marked in questions})
 
 
-def read_all(reader: Reader, asked: list[Asked], *, always: bool) -> dict[str, str]:
-    """Question id → the best answer of its own text; if not `always`, only if it is likely."""
-    found: dict[str, str] = {}
-    for start in range(0, len(asked), AT_ONCE):
-        some = asked[start : start + AT_ONCE]
-        spans = reader.read_many([(one.question, [one.text]) for one in some])
-        found |= {
-            one.id: best[0].text if best and (always or best[0].likely) else ""
-            for one, best in zip(some, spans, strict=True)
+def read_all(reader: Reader, questions: list[MarkedQuestion], *, always: bool) -> dict[str, str]:
+    """Question id → the best span of its own text; an unlikely span becomes "", unless `always`."""
+    answers: dict[str, str] = {}
+    for start in range(0, len(questions), AT_ONCE):
+        chunk = questions[start : start + AT_ONCE]
+        spans = reader.read_many([(marked.question, [marked.text]) for marked in chunk])
+        answers |= {
+            marked.id: best[0].text if best and (always or best[0].likely) else ""
+            for marked, best in zip(chunk, spans, strict=True)
         }
-    return found
+    return answers
 
 
 def trainer(recipe: ReaderRecipe, folder: Path) -> ReaderTrainer:
-    """Everything read and built, ready to train."""
-    dev = asked_in(recipe.dev)
-    set_seed(recipe.training.seed)  # the new layer's first weights
+    """Read the data and build the reader, ready to train."""
+    dev = marked_questions(recipe.dev)
+    set_seed(recipe.training.seed)  # for the initial weights of the new layer
     return ReaderTrainer(ReaderLearner.of(recipe), dev, recipe.training, folder / CHECKPOINTS)
 
 
-def card(recipe: ReaderRecipe, examples: Examples, history: dict[str, list[dict[str, float]]]) -> str:
-    best = best_of(history["dev"])
+def card(recipe: ReaderRecipe, examples: Examples, history: History) -> str:
+    """The model card: recipe, training data, and quality on the dev set."""
+    best = best_row(history["dev"])
     settings = yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
     return f"""# A Cascada reader
 
@@ -119,7 +122,7 @@ Finds short answers to questions in texts. Trained with Cascada {cascada.__versi
 | exact match | {best["EM"]:.4f} |
 | F1 | {best["F1"]:.4f} |
 
-The weights are under the licences of what they started from and of the data they were made from.
+The licences of the initial weights and of the training data apply to these weights.
 
 ## Recipe
 

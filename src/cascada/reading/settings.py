@@ -1,4 +1,4 @@
-"""What a recipe of kind `reader` may say."""
+"""Settings in a recipe of kind `reader`."""
 
 from __future__ import annotations
 
@@ -9,44 +9,53 @@ from pydantic import Field, model_validator
 from cascada.training.settings import Count, Settings, Share, Text, TrainingSettings
 
 
-class ReaderModelSettings(Settings):
+class ReaderModel(Settings):
+    """A span reader; see docs/reader.md."""
+
     encoder: Text
-    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to start from."""
+    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to continue from."""
     layers: Count | None = None
-    """Cut to the first n layers; all of them if not given."""
+    """Keep the first n layers; all of them if not given."""
     dropout: Share = 0.1
     max_length: Annotated[int, Field(ge=16, le=8192)] = 256
-    """Tokens of question and text together. A longer text is read in windows."""
+    """Tokens of question and text together; a longer text is read in windows."""
     overlap: Annotated[int, Field(ge=0)] = 64
-    """Tokens that a window shares with the one before."""
+    """Tokens that a window shares with the previous one."""
 
 
 class SpanSettings(Settings):
+    """Where questions with marked answers come from."""
+
     source: Text
     """A file in SQuAD's JSON layout."""
     groups: str | None = None
-    """For training: groups of paragraphs for the same questions, by id. The wrong ones show what has no answer;
-    `training.negatives` says how many of them a question gets in each epoch."""
+    """For training: a file of groups of paragraphs for the same questions, by id. Their incorrect paragraphs are
+    examples without an answer; `training.negatives` says how many of them an epoch has per question."""
     wrong: Count = 10
-    """Of a group, only the first so many wrong ones: what a search engine finds first is what a reader is given."""
+    """For training: use the first n incorrect paragraphs of a group. A reader is given what a search engine finds
+    first, so these are the ones to learn from."""
     questions: Count | None = None
-    """Only the first so many questions."""
+    """Read only the first n questions."""
 
 
 class ReaderRecipe(Settings):
-    """A reader: it learns where answers stand in texts."""
+    """One training run of a span reader."""
 
     kind: Literal["reader"]
     output: Text
-    """The folder of the run: checkpoints while it trains, the trained reader when it is done."""
-    model: ReaderModelSettings
+    """The run's folder: it holds checkpoints during training and the trained reader at the end."""
+    model: ReaderModel
     train: SpanSettings
     dev: SpanSettings
-    """What chooses the best checkpoint, by F1 over questions asked of their own paragraph."""
+    """The questions that select the best checkpoint, by F1 of the answers found in their own paragraphs."""
     training: TrainingSettings = TrainingSettings()
 
     @model_validator(mode="after")
-    def _groups_are_for_training(self) -> ReaderRecipe:
-        if self.dev.groups is not None:
-            raise ValueError("dev.groups: groups are for training")
+    def _incorrect_paragraphs_are_for_training(self) -> ReaderRecipe:
+        for key in ("groups", "wrong"):
+            if getattr(self.dev, key) != SpanSettings.model_fields[key].default:
+                raise ValueError(f"dev.{key}: {key} is for training")
         return self
+
+
+Model, Training = ReaderModel, TrainingSettings

@@ -1,4 +1,4 @@
-"""What a reader finds, and how it is found among the scores of all tokens."""
+"""The answer span, and the search for the best span among the scores of all tokens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 30
-"""Tokens of an answer."""
-
-
+"""The longest answer, in tokens."""
 LIKELY = 0.5
-
+"""The score from which a span counts as an answer."""
 
 Floats = NDArray[np.float32]
 
@@ -25,18 +23,18 @@ class Span:
     start: int
     end: int
     score: float
-    """In [0, 1]: how likely it is, against there being no answer in this text."""
+    """In [0, 1]: the probability of this span against "no answer in this text"."""
     document: int
-    """Which of the texts, counted from 0."""
+    """The number of the text, from 0."""
 
     @property
     def likely(self) -> bool:
-        """Whether the reader holds it to be an answer at all."""
+        """Whether the reader takes the span for an answer."""
         return self.score >= LIKELY
 
 
 def best_span(starts: Floats, ends: Floats, *, longest: int = LONGEST) -> tuple[float, int, int]:
-    """The score, first and last place of the best span, given every token's score (tokens,) of being either.
+    """The best span's score, first and last token, given the start and end scores (tokens,) of all tokens.
 
     >>> best_span(np.array([0, 3, 1], np.float32), np.array([5, 0, 2], np.float32))
     (5.0, 0, 0)

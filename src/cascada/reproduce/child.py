@@ -1,4 +1,4 @@
-"""One command as a child process: seen while it runs, kept in a log, and its output for the report."""
+"""Run one command as a child process: show its output while it runs, write it to a log, and keep it for the report."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from threading import Thread
 from typing import IO
 
 WIDTH = 120
+"""Columns of the tables in a report."""
 TAIL = 15
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+"""Lines of a failed command that the report quotes."""
+
+_CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 Sink = Callable[[bytes], object]
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessResult:
     exit_code: int
     seconds: float
     output: str
-    """What it printed, without colours."""
+    """Its stdout, without colours."""
     last_lines: tuple[str, ...]
-    """Of what it said beside that; of its output, if it said nothing."""
+    """The end of its stderr, or of its stdout if it wrote nothing to stderr."""
 
 
-def run(words: Sequence[str], folder: Path, log: Path, *, quick: bool = False) -> Ended:
-    """Run it in the folder. Whatever it writes is shown on stderr as it comes, and added to the log."""
+def run(words: Sequence[str], folder: Path, log: Path, *, quick: bool = False) -> ProcessResult:
+    """Run the command in the folder. Copy its output to stderr and append it to the log as it arrives."""
     started = time.perf_counter()
     with log.open("ab") as file:
         child = subprocess.Popen(
@@ -45,18 +48,18 @@ def run(words: Sequence[str], folder: Path, log: Path, *, quick: bool = False) -
         with child:
             assert child.stdout
             assert child.stderr
-            output, beside = bytearray(), bytearray()
+            output, errors = bytearray(), bytearray()
             sinks: list[Sink] = [file.write, _show]
-            copying = Thread(target=_copy, args=(child.stderr, [beside.extend, *sinks]))
+            copying = Thread(target=_copy, args=(child.stderr, [errors.extend, *sinks]))
             copying.start()
             _copy(child.stdout, [output.extend, *sinks])
             copying.join()
-    lines = [line for line in readable(beside or output).splitlines() if line.strip()]
-    return Ended(child.returncode, time.perf_counter() - started, readable(output), tuple(lines[-TAIL:]))
+    lines = [line for line in readable(errors or output).splitlines() if line.strip()]
+    return ProcessResult(child.returncode, time.perf_counter() - started, readable(output), tuple(lines[-TAIL:]))
 
 
 def environment(*, quick: bool) -> dict[str, str]:
-    """Tables as wide as a report, and progress bars if there is somebody to see them."""
+    """Tables as wide as a report, and progress bars if stderr is a terminal."""
     more = {"COLUMNS": str(WIDTH), "PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
     if sys.stderr.isatty():
         more["FORCE_COLOR"] = "1"
@@ -66,8 +69,8 @@ def environment(*, quick: bool) -> dict[str, str]:
 
 
 def readable(written: bytes | bytearray) -> str:
-    """As a terminal would leave it: no colours, and of a line that was written over, what came last."""
-    text = _CONTROL.sub("", bytes(written).decode("utf-8", "replace")).replace("\r\n", "\n")
+    """The text as a terminal would leave it: no colours, and only the last version of a line that was overwritten."""
+    text = _CONTROL_SEQUENCE.sub("", bytes(written).decode("utf-8", "replace")).replace("\r\n", "\n")
     return "\n".join(line.rpartition("\r")[2].rstrip() for line in text.split("\n")).strip("\n")
 
 

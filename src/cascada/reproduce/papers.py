@@ -1,4 +1,4 @@
-"""The file of the papers' results: what each table and figure shows, and the commands that make it again."""
+"""The papers file: what each table and figure shows, and the commands that reproduce it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from cascada.core.errors import CascadaError
 
 Size = Literal["full", "short"]
+"""`full`: as in the papers; `short`: what two cores can do in hours."""
 PROGRAMS = ("cascada", "python")
-EVERYTHING = "all"
+ALL = "all"
 
 
-class Part(BaseModel):
+class Strict(BaseModel):
+    """Unknown keys are rejected."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Command(Part):
+class Command(Strict):
     run: str
     """`cascada …` or `python …`, as one would type it in the repository."""
     makes: str | None = None
-    """A file; where it is there already, the command is not run."""
+    """A file; if it exists, the command is not run."""
     quick: str = ""
-    """Words to add on the small data."""
+    """Words to add with `--quick`."""
 
     @field_validator("run")
     @classmethod
-    def _a_program_of_ours(cls, run: str) -> str:
+    def _check_program(cls, run: str) -> str:
         if not run.startswith(tuple(f"{program} " for program in PROGRAMS)):
             raise ValueError(f"a command begins with {' or '.join(PROGRAMS)}")
         return run
@@ -44,80 +47,83 @@ class Command(Part):
         return shlex.split(self.text(quick=quick))
 
 
-AnyCommand = Annotated[Command, BeforeValidator(lambda one: {"run": one} if isinstance(one, str) else one)]
+AnyCommand = Annotated[Command, BeforeValidator(lambda value: {"run": value} if isinstance(value, str) else value)]
+"""A command, or just its text."""
 
 
-class Result(Part):
+class Result(Strict):
     """A table or a figure."""
 
     number: Annotated[str, Field(pattern=r"^(Table|Figure) \d+$")]
     shows: str
     page: str
-    """Ours, where it is told what we have of it."""
+    """The page of the documentation with our own numbers."""
     note: str = ""
-    """What is different here; or why there is nothing to run, and what stands for it."""
+    """What differs from the paper; or why there is nothing to run, and what takes its place."""
     commands: dict[Size, list[AnyCommand]] = Field(default_factory=dict)
     pictures: dict[Size, list[str]] = Field(default_factory=dict)
-    """Files that the commands leave in the working folder."""
+    """Files that the commands write in the working folder."""
 
     @model_validator(mode="after")
-    def _both_sizes_or_a_reason(self) -> Result:
+    def _check_commands(self) -> Result:
         if self.commands and set(self.commands) != {"full", "short"}:
-            raise ValueError("commands are given for both sizes, full and short, or not at all")
+            raise ValueError("commands must be given for both sizes, full and short, or not at all")
         if not self.commands and not self.note:
-            raise ValueError("without commands, a note has to say why")
+            raise ValueError("without commands, a note must say why")
         return self
 
 
-class Paper(Part):
+class Paper(Strict):
     name: str
     title: str
     also: tuple[str, ...] = ()
-    """Other names that are understood."""
+    """Other names for it."""
     results: list[Result]
 
 
-class Papers(Part):
+class Papers(Strict):
     world: list[AnyCommand]
-    """What makes the small data, in the working folder."""
+    """Commands that make the small data of `--quick`, in the working folder."""
     steps: dict[str, AnyCommand] = Field(default_factory=dict)
-    """Commands that several results share, which name them by YAML's aliases."""
+    """Commands that several results share through YAML aliases."""
     papers: list[Paper]
 
     def all(self) -> Iterator[tuple[Paper, Result]]:
         return ((paper, result) for paper in self.papers for result in paper.results)
 
     def named(self, names: Iterable[str]) -> list[tuple[Paper, Result]]:
-        """The results that the names mean, each once, in the order of the papers: `cascade table 3`, `tanda`, `all`."""
-        meant = {id(result) for name in names for result in self._meant(name)}
-        return [(paper, result) for paper, result in self.all() if id(result) in meant]
+        """The named results (`cascade table 3`, `tanda`, `all`), each once, in the order of the papers."""
+        wanted = {id(result) for name in names for result in self._results_named(name)}
+        return [(paper, result) for paper, result in self.all() if id(result) in wanted]
 
-    def _meant(self, name: str) -> list[Result]:
-        known: dict[str, list[Result]] = {EVERYTHING: [result for _, result in self.all()]}
+    def _results_named(self, name: str) -> list[Result]:
+        known: dict[str, list[Result]] = {ALL: [result for _, result in self.all()]}
         for paper in self.papers:
-            for called in (paper.name, *paper.also):
-                known[plain(called)] = paper.results
-                known |= {plain(f"{called} {result.number}"): [result] for result in paper.results}
-        if plain(name) in known:
-            return known[plain(name)]
-        near = get_close_matches(plain(name), known, n=3, cutoff=0.5)
+            for title in (paper.name, *paper.also):
+                known[normalised(title)] = paper.results
+                known |= {normalised(f"{title} {result.number}"): [result] for result in paper.results}
+        if normalised(name) in known:
+            return known[normalised(name)]
+        near = get_close_matches(normalised(name), known, n=3, cutoff=0.5)
         hint = f"did you mean {', or '.join(near)}?" if near else "see `cascada reproduce --list`."
         raise CascadaError(f"There is no result called {name!r}; {hint}")
 
 
-def plain(name: str) -> str:
-    """`CT, Fig. 2` and `ct figure 2` are the same."""
-    words = "".join(sign if sign.isalnum() else " " for sign in name.lower()).split()
-    short = {"fig": "figure", "tab": "table"}
-    return " ".join(short.get(word, word) for word in words)
+def normalised(name: str) -> str:
+    """A form in which `CT, Fig. 2` and `ct figure 2` are the same."""
+    words = "".join(character if character.isalnum() else " " for character in name.lower()).split()
+    abbreviations = {"fig": "figure", "tab": "table"}
+    return " ".join(abbreviations.get(word, word) for word in words)
 
 
 def read_papers(path: Path) -> Papers:
+    """Read and check the file."""
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CascadaError(
-            f"{path} cannot be read: {error.strerror}. It comes with the repository; --papers says where it is."
+            f"{path} cannot be read: {error.strerror}. Run this in a clone of the repository, "
+            "or give --papers the path of its recipes/papers.yaml."
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise CascadaError(f"{path} is not YAML: {' '.join(str(error).split())}") from error

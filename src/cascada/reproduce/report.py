@@ -1,4 +1,4 @@
-"""What was run, as `report.md` for people and `report.json` for programs; results of earlier calls stay in both."""
+"""Report what was run, in `report.md` for people and `report.json` for programs. Both keep earlier results."""
 
 from __future__ import annotations
 
@@ -11,87 +11,96 @@ from pathlib import Path
 
 from cascada.core.errors import CascadaError
 from cascada.core.files import atomic_write
-from cascada.reproduce.runner import Done, Outcome, slug
+from cascada.reproduce.runner import CommandResult, Reproduction, slug
 
 JSON_FILE, MARKDOWN_FILE = "report.json", "report.md"
 
 
-def write_report(folder: Path, outcomes: Sequence[Outcome], order: Sequence[str], repository: Path) -> None:
-    """Put the outcomes beside those that the folder's report has; one of the same result and size takes its place.
+def write_report(folder: Path, reproductions: Sequence[Reproduction], order: Sequence[str], root: Path) -> None:
+    """Add the reproductions to the folder's report; a new one replaces the old one of the same name and size.
 
-    `order` has the names of all results, in the order of the papers.
+    `order` has the names of all tables and figures, in the order of the papers; links lead to pages below `root`.
     """
-    found = {slug(outcome): outcome for outcome in [*read_report(folder), *outcomes]}
+    by_slug = {slug(reproduction): reproduction for reproduction in [*read_report(folder), *reproductions]}
     places = {name: place for place, name in enumerate(order)}
-    ordered = sorted(found.values(), key=lambda one: (places.get(one.name, len(places)), one.size))
+    ordered = sorted(by_slug.values(), key=lambda entry: (places.get(entry.name, len(places)), entry.size))
     with atomic_write(folder / JSON_FILE) as file:
-        json.dump({"results": [asdict(outcome) for outcome in ordered]}, file, indent=1, ensure_ascii=False)
+        json.dump({"results": [asdict(reproduction) for reproduction in ordered]}, file, indent=1, ensure_ascii=False)
     with atomic_write(folder / MARKDOWN_FILE) as file:
-        file.write(markdown(ordered, os.path.relpath(repository, folder.resolve())))
+        file.write(markdown(ordered, os.path.relpath(root, folder.resolve())))
 
 
-def read_report(folder: Path) -> list[Outcome]:
+def read_report(folder: Path) -> list[Reproduction]:
+    """The reproductions in the folder's report; none if there is no report."""
     path = folder / JSON_FILE
     if not path.exists():
         return []
     try:
         results = json.loads(path.read_text(encoding="utf-8"))["results"]
-        return [Outcome(**(one | {"commands": [_done(done) for done in one["commands"]]})) for one in results]
+        return [
+            Reproduction(**(result | {"commands": [_command_result(record) for record in result["commands"]]}))
+            for result in results
+        ]
     except (ValueError, KeyError, TypeError) as error:
-        raise CascadaError(f"{path} is no report of ours ({error}): give another --output.") from error
+        raise CascadaError(
+            f"{path} is not a report of `cascada reproduce` ({error}): give another --output."
+        ) from error
 
 
-def _done(record: dict[str, object]) -> Done:
-    return Done(**(record | {"last_lines": tuple(record["last_lines"])}))  # type: ignore[arg-type]
+def _command_result(record: dict[str, object]) -> CommandResult:
+    return CommandResult(**(record | {"last_lines": tuple(record["last_lines"])}))  # type: ignore[arg-type]
 
 
-def markdown(outcomes: Sequence[Outcome], repository: str) -> str:
+def markdown(reproductions: Sequence[Reproduction], root: str) -> str:
+    """An overview, then a section for each table and figure."""
     lines = ["# The papers' tables and figures, reproduced", ""]
     lines += ["| result | shows | size | commands | seconds | |", "|---|---|---|---|---|---|"]
-    for one in outcomes:
-        cells = (_link(one), one.shows, one.size, str(len(one.commands)), f"{one.seconds:,.0f}", state(one))
+    for entry in reproductions:
+        count, seconds = str(len(entry.commands)), f"{entry.seconds:,.0f}"
+        cells = (_link(entry), entry.shows, entry.size, count, seconds, state(entry))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join([*lines, *(line for one in outcomes for line in _section(one, repository))]) + "\n"
+    return "\n".join([*lines, *(line for entry in reproductions for line in _section(entry, root))]) + "\n"
 
 
-def state(outcome: Outcome) -> str:
-    if outcome.problem:
+def state(reproduction: Reproduction) -> str:
+    """In a word or three."""
+    if reproduction.problem:
         return "**failed**"
-    return "done" if outcome.commands else "nothing to run"
+    return "done" if reproduction.commands else "nothing to run"
 
 
-def _title(outcome: Outcome) -> str:
-    return f"{outcome.title}, {outcome.number} ({outcome.size})"
+def _title(reproduction: Reproduction) -> str:
+    return f"{reproduction.title}, {reproduction.number} ({reproduction.size})"
 
 
-def _link(outcome: Outcome) -> str:
-    return f"[{outcome.name}](#{slug(outcome)})"
+def _link(reproduction: Reproduction) -> str:
+    return f"[{reproduction.name}](#{slug(reproduction)})"
 
 
-def _section(outcome: Outcome, repository: str) -> Iterator[str]:
-    yield from ("", f'<a id="{slug(outcome)}"></a>', "", f"## {_title(outcome)}", "")
-    page = f"{repository}/{outcome.page}".replace(os.sep, "/")
-    yield f"{outcome.shows} ([{outcome.page}]({page}))"
-    if outcome.note:
-        yield from ("", outcome.note)
-    for done in outcome.commands:
+def _section(reproduction: Reproduction, root: str) -> Iterator[str]:
+    yield from ("", f'<a id="{slug(reproduction)}"></a>', "", f"## {_title(reproduction)}", "")
+    page = f"{root}/{reproduction.page}".replace(os.sep, "/")
+    yield f"{reproduction.shows} ([{reproduction.page}]({page}))"
+    if reproduction.note:
+        yield from ("", reproduction.note)
+    for done in reproduction.commands:
         yield from _command(done)
-    if outcome.problem:
-        yield from ("", f"**Failed.** {outcome.problem} The last lines:", "", *fenced(outcome.last_lines))
-    for picture in outcome.pictures:
-        yield from ("", f"![{outcome.name}]({picture})")
-    if outcome.commands:
-        yield from ("", _circumstances(outcome))
+    if reproduction.problem:
+        yield from ("", f"**Failed.** {reproduction.problem} The last lines:", "", *fenced(reproduction.last_lines))
+    for picture in reproduction.pictures:
+        yield from ("", f"![{reproduction.name}]({picture})")
+    if reproduction.commands:
+        yield from ("", _circumstances(reproduction))
 
 
-def _command(done: Done) -> Iterator[str]:
+def _command(done: CommandResult) -> Iterator[str]:
     how = f"{done.seconds:,.1f} s" if done.how == "ran" else done.how
     yield from ("", *fenced([f"$ {done.command}"]), "", f"({how})")
     if done.exit_code == 0:
-        yield from shown(done.output)
+        yield from blocks(done.output)
 
 
-def shown(output: str) -> Iterator[str]:
+def blocks(output: str) -> Iterator[str]:
     """Markdown tables as tables, everything else as it was printed."""
     for is_table, lines in groupby(output.splitlines(), key=lambda line: line.startswith("|")):
         block = list(lines)
@@ -106,10 +115,10 @@ def fenced(lines: Sequence[str]) -> list[str]:
     return [f"{fence}text", *lines, fence]
 
 
-def _circumstances(outcome: Outcome) -> str:
-    about = outcome.machine
-    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items() if version)
+def _circumstances(reproduction: Reproduction) -> str:
+    machine = reproduction.machine
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     return (
-        f"{outcome.finished}, {outcome.seconds:,.0f} s; {about['processor']}, {about['cores']} cores, "
-        f"{about['memory']} GB; {versions}."
+        f"{reproduction.finished}, {reproduction.seconds:,.0f} s; {machine['processor']}, {machine['cores']} cores, "
+        f"{machine['memory']} GB; {versions}."
     )

@@ -1,4 +1,4 @@
-"""Run the commands of a result, and keep what came of them."""
+"""Run the commands of a table or figure, and keep their results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from typing import Any, Literal
 
 from cascada.core.errors import CascadaError
 from cascada.reproduce import child
+from cascada.reproduce.clone import Clone
 from cascada.reproduce.papers import Command, Paper, Result, Size
-
-OF_THE_REPOSITORY = ("recipes/", "benchmarks/", "examples/")
-"""How words begin that name a file of the repository, wherever the commands run."""
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     command: str
     how: Literal["ran", "ran before", "there already"]
-    """`ran before`: for another result of the same call; `there already`: what it makes is."""
+    """`ran before`: for another table or figure of the same call; `there already`: the file that it makes exists."""
     exit_code: int = 0
     seconds: float = 0.0
     output: str = ""
@@ -30,8 +28,8 @@ class Done:
 
 
 @dataclass
-class Outcome:
-    """What came of one result."""
+class Reproduction:
+    """What running the commands of one table or figure gave."""
 
     paper: str
     title: str
@@ -42,9 +40,9 @@ class Outcome:
     size: str
     finished: str = ""
     machine: dict[str, Any] = field(default_factory=dict)
-    commands: list[Done] = field(default_factory=list)
+    commands: list[CommandResult] = field(default_factory=list)
     pictures: list[str] = field(default_factory=list)
-    """Below the report's folder."""
+    """Paths relative to the report's folder."""
     problem: str | None = None
 
     @property
@@ -57,105 +55,108 @@ class Outcome:
 
     @property
     def seconds(self) -> float:
-        return sum(done.seconds for done in self.commands)
+        return sum(command.seconds for command in self.commands)
 
 
 class Runner:
-    """Runs results in a working folder, where their data and encoders are; logs and pictures go to the output."""
+    """Runs commands in a working folder with data and encoders; logs and pictures go to the output folder."""
 
-    def __init__(self, repository: Path, work: Path, output: Path, *, size: Size, quick: bool) -> None:
-        self.repository = repository.resolve()
+    def __init__(self, clone: Clone, work: Path, output: Path, *, size: Size, quick: bool) -> None:
+        self.clone = clone
         self.work = work.resolve()
         self.output = output
         self.size: Size = size
         self.quick = quick
-        self.known: dict[str, Done] = {}
+        self._ran: dict[str, CommandResult] = {}
         for folder in (work, output / "logs", output / "pictures"):
             folder.mkdir(parents=True, exist_ok=True)
 
     def prepare(self, commands: Sequence[Command]) -> None:
-        """Run what has to be there before anything else."""
+        """Run the commands that make the small data of `--quick`."""
         for command in commands:
-            done = self.carry_out(command, self.output / "logs" / "world.txt")
+            done = self.run_command(command, self.output / "logs" / "world.txt")
             if done.exit_code:
-                told = done.last_lines[-1] if done.last_lines else f"{done.command} ended with code {done.exit_code}"
-                raise CascadaError(f"The small data could not be made: {told}")
+                reason = done.last_lines[-1] if done.last_lines else f"{done.command} ended with code {done.exit_code}"
+                raise CascadaError(f"The small data could not be made: {reason}")
 
-    def run(self, paper: Paper, result: Result) -> Outcome:
-        """All commands of a result, up to the first that fails."""
-        outcome = Outcome(
+    def run(self, paper: Paper, result: Result) -> Reproduction:
+        """Run all commands of a table or figure, up to the first that fails."""
+        reproduction = Reproduction(
             paper.name, paper.title, result.number, result.shows, result.page, result.note, self._size_name()
         )
-        log = self.output / "logs" / f"{slug(outcome)}.txt"
+        log = self.output / "logs" / f"{slug(reproduction)}.txt"
         log.unlink(missing_ok=True)
         for command in result.commands.get(self.size, []):
-            done = self.carry_out(command, log)
-            outcome.commands.append(done)
+            done = self.run_command(command, log)
+            reproduction.commands.append(done)
             if done.exit_code:
-                outcome.problem = f"`{done.command}` ended with code {done.exit_code}."
+                reproduction.problem = f"`{done.command}` ended with code {done.exit_code}."
                 break
         else:
-            self._take_pictures(result, outcome)
-        outcome.finished = datetime.now(UTC).isoformat(timespec="seconds")
-        outcome.machine = machine()
-        return outcome
+            self._take_pictures(result, reproduction)
+        reproduction.finished = datetime.now(UTC).isoformat(timespec="seconds")
+        reproduction.machine = machine()
+        return reproduction
 
-    def carry_out(self, command: Command, log: Path) -> Done:
+    def run_command(self, command: Command, log: Path) -> CommandResult:
+        """Run the command, unless it ran before or what it makes exists."""
         text = command.text(quick=self.quick)
-        if text in self.known:
-            return replace(self.known[text], how="ran before", seconds=0.0)
+        if text in self._ran:
+            return replace(self._ran[text], how="ran before", seconds=0.0)
         if command.makes and (self.work / command.makes).exists():
-            return Done(text, "there already")
+            return CommandResult(text, "there already")
         print(f"$ {text}", file=sys.stderr, flush=True)
-        ended = child.run(self.words(command), self.work, log, quick=self.quick)
-        done = Done(text, "ran", ended.exit_code, ended.seconds, ended.output, ended.last_lines)
-        self.known[text] = done
-        return done
+        process = child.run(self.words(command), self.work, log, quick=self.quick)
+        result = CommandResult(text, "ran", process.exit_code, process.seconds, process.output, process.last_lines)
+        self._ran[text] = result
+        return result
 
     def words(self, command: Command) -> list[str]:
-        """What is really started: this Python, the repository's files by their full names, patterns as files."""
+        """The words to start: this Python, the clone's files by their full paths, patterns expanded."""
         program, *rest = command.words(quick=self.quick)
         start = [sys.executable, *(["-m", "cascada.cli.main"] if program == "cascada" else [])]
-        return start + [one for word in rest for one in self._meant(word)]
+        return start + [expanded for word in rest for expanded in self._expand(word)]
 
-    def _meant(self, word: str) -> list[str]:
-        if word.startswith(OF_THE_REPOSITORY):
-            return [str(self.repository / word)]
-        if "*" in word and (found := sorted(self.work.glob(word))):
-            return [str(path.relative_to(self.work)) for path in found]
+    def _expand(self, word: str) -> list[str]:
+        if path := self.clone.path(word):
+            return [str(path)]
+        if "*" in word and (matches := sorted(self.work.glob(word))):
+            return [str(match.relative_to(self.work)) for match in matches]
         return [word]
 
-    def _take_pictures(self, result: Result, outcome: Outcome) -> None:
+    def _take_pictures(self, result: Result, reproduction: Reproduction) -> None:
         for name in result.pictures.get(self.size, []):
-            made = self.work / name
-            if not made.exists():
-                outcome.problem = f"The picture {name} was not made."
+            picture = self.work / name
+            if not picture.exists():
+                reproduction.problem = f"The picture {name} was not made."
                 return
-            kept = f"pictures/{slug(outcome)}-{made.name}"
-            shutil.copy(made, self.output / kept)
-            outcome.pictures.append(kept)
+            kept = f"pictures/{slug(reproduction)}-{picture.name}"
+            shutil.copy(picture, self.output / kept)
+            reproduction.pictures.append(kept)
 
     def _size_name(self) -> str:
         return "quick" if self.quick else self.size
 
 
-def slug(outcome: Outcome) -> str:
-    return f"{outcome.name.replace(' ', '-')}-{outcome.size}"
+def slug(reproduction: Reproduction) -> str:
+    """Its name in links and file names."""
+    return f"{reproduction.name.replace(' ', '-')}-{reproduction.size}"
 
 
 def machine() -> dict[str, Any]:
-    """What a figure may depend on."""
+    """What measured numbers may depend on."""
     import platform
 
     import cascada
     from cascada.core import processors
+    from cascada.core.probe import installed_version
 
     cpu = processors.cpu()
-    parts = {name: processors.version(name) for name in ("torch", "transformers", "onnxruntime", "numpy")}
+    packages = {name: installed_version(name) for name in ("torch", "transformers", "onnxruntime", "numpy")}
     return {
         "processor": cpu["model"],
         "cores": cpu["cores"],
         "memory": processors.memory()["total"],
         "platform": platform.platform(),
-        "versions": {"cascada": cascada.__version__, "python": platform.python_version(), **parts},
+        "versions": {"cascada": cascada.__version__, "python": platform.python_version(), **packages},
     }

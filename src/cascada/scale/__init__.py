@@ -1,7 +1,7 @@
 """The same work on many machines, with Ray: the library's own functions, mapped over parts of the input.
 
-Each part's result is a file that appears whole, so that a part is done once however often a worker dies or a command is
-started again.
+The result of each part is a file that is written atomically. So a part is done once, however often a worker dies or the
+command is run again.
 """
 
 from cascada.core.errors import require

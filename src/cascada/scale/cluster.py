@@ -1,4 +1,4 @@
-"""A connection to a Ray cluster, for as long as a command needs it."""
+"""A Ray cluster: connect to it, map a function over it, and report what went wrong in a worker."""
 
 from __future__ import annotations
 
@@ -13,97 +13,91 @@ from ray.exceptions import RayError
 
 from cascada.core.errors import CascadaError, first_line
 
+RETRIES = 3
+"""How often an item is given to another worker after its worker died. More would hide an item that kills them all."""
+
+AHEAD = 2
+"""Items per core of the cluster that are submitted at a time, so that no worker waits for its next item."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 
 @contextmanager
 def connected(address: str | None = None) -> Iterator[None]:
-    """Work on the cluster at `address` (`auto`: this machine's, `HOST:PORT`), or else at RAY_ADDRESS.
+    """Connect to the cluster at `address` (`HOST:PORT`, or `auto` for this machine's), or at RAY_ADDRESS.
 
-    Without either, a cluster of this machine's cores is started, and ends with the work. A connection that is there
-    already is used, and stays.
+    Without either, a cluster of this machine's cores is started, and stopped afterwards. An existing connection is used
+    and kept open.
     """
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anyone unless the user says so
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports, unless the user wants them
     where = address or os.environ.get("RAY_ADDRESS") or "local"
-    own = {"include_dashboard": False} if where == "local" else {}
+    local_options = {"include_dashboard": False} if where == "local" else {}
     try:
-        ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **own)
+        ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **local_options)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise CascadaError(f"There is no Ray cluster to work on at {where}: {first_line(error)}") from error
+        raise CascadaError(f"There is no Ray cluster at {where}: {first_line(error)}") from error
     try:
         yield
     finally:
         ray.shutdown()
 
 
-RETRIES = 3
-"""How often an item is given to another worker when one dies over it. More would hide an item that kills them all."""
+def map_unordered(work: Callable[[Item], Result], items: Iterable[Item], *, cpus: float = 1) -> Iterator[Result]:
+    """Yield `work(item)` for each item, computed on the cluster, as soon as it is finished.
 
-
-AHEAD = 2
-"""Items for each core of the cluster that are sent before their turn, so that no worker waits for the next."""
-
-
-Item = TypeVar("Item")
-
-
-Result = TypeVar("Result")
-
-
-def each(work: Callable[[Item], Result], items: Iterable[Item], *, cpus: float = 1) -> Iterator[Result]:
-    """What `work` makes of each item, as it is finished: in no certain order.
-
-    `work` and the items travel to other processes by pickle. Few items are sent ahead, so that the input may be larger
-    than any memory.
+    `work` and the items are pickled. Only a few items are submitted at a time, so the input may be larger than memory.
     """
-    waiting: list[Any] = []
-    sent = ray.put(work)
+    pending: list[Any] = []
+    shared_work = ray.put(work)
     task = _call.options(num_cpus=cpus, max_retries=RETRIES)
     try:
-        with told():
+        with worker_errors_as_sentences():
             for item in items:
-                waiting.append(task.remote(sent, item))
-                if len(waiting) >= _room(cpus):
-                    done, waiting = ray.wait(waiting)
-                    yield from ray.get(done)
-            while waiting:
-                done, waiting = ray.wait(waiting)
-                yield from ray.get(done)
+                pending.append(task.remote(shared_work, item))
+                if len(pending) >= _max_pending(cpus):
+                    finished, pending = ray.wait(pending)
+                    yield from ray.get(finished)
+            while pending:
+                finished, pending = ray.wait(pending)
+                yield from ray.get(finished)
     finally:
-        for one in waiting:
-            ray.cancel(one)
+        for reference in pending:
+            ray.cancel(reference)
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """What went wrong in a worker, as it would be told here."""
+def worker_errors_as_sentences() -> Iterator[None]:
+    """Raise a CascadaError of a worker here as it is, and any other error of Ray as a CascadaError."""
     try:
         yield
     except RayError as error:
-        cause = _cause(error)
+        cause = _cascada_error_in(error)
         if cause is not None:
             raise cause from error
         raise CascadaError(
-            f"The cluster gave up on a part of the work ({type(error).__name__}: {first_line(error)}); "
-            "what was finished stays, and the same command goes on from there."
+            f"The cluster gave up on a part of the work ({type(error).__name__}: {first_line(error)}). "
+            "Finished parts are kept: run the same command again to resume."
         ) from error
 
 
-def _cause(error: BaseException) -> CascadaError | None:
-    """The sentence inside of what Ray wraps around it."""
-    seen: BaseException | None = error
-    while seen is not None:
-        inner = getattr(seen, "cause", None)
+def _cascada_error_in(error: BaseException) -> CascadaError | None:
+    """The CascadaError that Ray has wrapped in its own errors, if there is one."""
+    current: BaseException | None = error
+    while current is not None:
+        inner = getattr(current, "cause", None)
         if isinstance(inner, CascadaError) and not isinstance(inner, RayError):
             return inner
-        seen = inner if isinstance(inner, BaseException) else seen.__cause__
-        if isinstance(seen, CascadaError) and not isinstance(seen, RayError):
-            return seen
+        current = inner if isinstance(inner, BaseException) else current.__cause__
+        if isinstance(current, CascadaError) and not isinstance(current, RayError):
+            return current
     return None
 
 
-def _room(cpus: float) -> int:
+def _max_pending(cpus: float) -> int:
     cores = ray.cluster_resources().get("CPU", 1)
     return int(AHEAD * max(cores / max(cpus, 1), 1))
 

@@ -1,4 +1,4 @@
-"""What is in a source of texts, as a worker reads it."""
+"""The texts of a corpus, by path or URL: what can be read separately, and how a worker reads it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from cascada.data import read
-from cascada.scale.files import absolute, exists, files_of, here
-from cascada.search.documents import CANDIDATES, check_units, file_passages, find_files, texts_in
+from cascada.scale.files import absolute, exists, files_of, local_copy
+from cascada.search.candidates import CANDIDATES, check_units, texts_in
+from cascada.search.files import file_passages, find_files
 from cascada.search.formats import READERS
 
-_NAMED = re.compile(r"(?:(\w+):)?(\w+://.+)")
-"""A URL, perhaps with the name of its layout in front: `wikiqa:s3://bucket/test.tsv`."""
+_URL = re.compile(r"(?:(\w+):)?(\w+://.+)")
+"""A URL, perhaps with the name of a data set's layout before it: `wikiqa:s3://bucket/test.tsv`."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """How texts are found in files: `cascada encode`'s options."""
+    """Which texts are read from files: the options of `cascada encode`."""
 
     units: str = "sentences"
     language: str = "en"
@@ -29,39 +30,40 @@ class Corpus:
         check_units(self.units, data_set=bool(self.root or self.split))
 
     def sources(self, named: list[str]) -> list[str]:
-        """What can be read apart from the rest: files, or data sets."""
+        """The files or data sets that some names stand for, each of which can be read separately."""
         if self.units == CANDIDATES:
-            return list(dict.fromkeys(map(everywhere, named)))
+            return list(dict.fromkeys(map(absolute_source, named)))
         return files_of(named, lambda path: map(str, find_files([path])), READERS)
 
     def texts(self, source: str) -> Iterable[str]:
-        """The texts of one source; some may come more than once. A file is read whole or not at all."""
+        """The texts of one source, perhaps with repetitions. A file is read whole or not at all."""
         if self.units == CANDIDATES:
             return self._candidates(source)
-        with here(source) as path:
+        with local_copy(source) as path:
             passages = list(file_passages(path))
         return texts_in(passages, self.units, self.language)
 
     def _candidates(self, source: str) -> Iterator[str]:
-        with data_here(source) as found:
-            for group in read(found, root=self.root, split=self.split):
+        with local_source(source) as name:
+            for group in read(name, root=self.root, split=self.split):
                 yield from group.texts
 
 
-def everywhere(source: str) -> str:
-    """A data set's name that means the same in every folder."""
-    name, colon, path = source.rpartition(":")
-    if _NAMED.fullmatch(source):
+def absolute_source(source: str) -> str:
+    """A data set's name with an absolute path, which means the same in every folder."""
+    layout, colon, path = source.rpartition(":")
+    if _URL.fullmatch(source):
         return source
-    return f"{name}{colon}{absolute(path)}" if path and exists(path) else source
+    return f"{layout}{colon}{absolute(path)}" if path and exists(path) else source
 
 
 @contextmanager
-def data_here(source: str) -> Iterator[str]:
-    """A data set's name with its file, if it is given by URL, as one of this machine."""
-    found = _NAMED.fullmatch(source)
-    if not found:
+def local_source(source: str) -> Iterator[str]:
+    """Yield a data set's name with a local path instead of a URL."""
+    match = _URL.fullmatch(source)
+    if not match:
         yield source
         return
-    with here(found[2]) as path:
-        yield f"{found[1]}:{path}" if found[1] else str(path)
+    layout, url = match.groups()
+    with local_copy(url) as path:
+        yield f"{layout}:{path}" if layout else str(path)

@@ -1,8 +1,7 @@
-"""Files by path or by URL: whatever fsspec can reach, `s3://`, `gs://`, `abfs://`, `file://` and more."""
+"""Files by path or by URL: anything that fsspec can reach, `s3://`, `gs://`, `abfs://`, `file://` and more."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,66 +9,72 @@ from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from uuid import uuid4
 
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
 from cascada.core.errors import CascadaError, DataError, first_line
+from cascada.core.files import atomic_write_bytes
+
+BUFFER = 1 << 20
+"""Bytes copied at a time."""
 
 
-def located(url: str) -> tuple[Any, str]:
-    """The file system that a URL or path speaks of, and the path in it."""
+def file_system_of(url: str) -> tuple[Any, str]:
+    """The file system of a URL or path, and the path in it."""
     try:
-        files, path = url_to_fs(url)
+        system, path = url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise CascadaError(f"{url} cannot be reached: {first_line(error)}.") from error
-    return files, str(path)
+    return system, str(path)
 
 
 def is_local(url: str) -> bool:
-    return isinstance(located(url)[0], LocalFileSystem)
+    return isinstance(file_system_of(url)[0], LocalFileSystem)
 
 
 def absolute(url: str) -> str:
-    """A path from the root, as workers have other folders of their own; a URL as it is."""
-    return located(url)[1] if is_local(url) else url.rstrip("/")
+    """The absolute path, since workers run in other folders; a URL without a slash at its end."""
+    return file_system_of(url)[1] if is_local(url) else url.rstrip("/")
 
 
 def exists(url: str) -> bool:
-    files, path = located(url)
-    return bool(files.exists(path))
+    system, path = file_system_of(url)
+    return bool(system.exists(path))
 
 
 def names_in(url: str) -> list[str]:
-    """The names in a folder; none if it is not there."""
-    files, path = located(url)
+    """The names in a folder; none if it does not exist."""
+    system, path = file_system_of(url)
     try:
-        return [found.rstrip("/").rpartition("/")[2] for found in files.ls(path, detail=False)]
+        return [entry.rstrip("/").rpartition("/")[2] for entry in system.ls(path, detail=False)]
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
-def state_of(url: str) -> str:
-    """Something that changes when a file does."""
-    files, path = located(url)
+def version_of(url: str) -> str:
+    """A string that changes when the file changes."""
+    system, path = file_system_of(url)
     try:
-        return str(files.ukey(path))
+        return str(system.ukey(path))
     except FileNotFoundError:
         raise DataError(f"There is no file {url}.") from None
 
 
 @contextmanager
-def here(url: str) -> Iterator[Path]:
-    """A file or folder as a path of this machine: itself, or a copy for as long as it is needed."""
-    files, path = located(url)
-    if isinstance(files, LocalFileSystem):
+def local_copy(url: str) -> Iterator[Path]:
+    """Yield a local path of a file or folder: its own, or that of a copy, which is removed afterwards.
+
+    Errors in the data name the URL, not the copy.
+    """
+    system, path = file_system_of(url)
+    if isinstance(system, LocalFileSystem):
         yield Path(path)
         return
     with TemporaryDirectory(prefix="cascada-") as work:
         copy = Path(work, path.rstrip("/").rpartition("/")[2])
         try:
-            files.get(path, str(copy), recursive=files.isdir(path))
+            system.get(path, str(copy), recursive=system.isdir(path))
         except FileNotFoundError:
             raise DataError(f"There is no {url}.") from None
         try:
@@ -79,71 +84,69 @@ def here(url: str) -> Iterator[Path]:
 
 
 @contextmanager
-def appearing(url: str) -> Iterator[Path]:
-    """A path to write to; what was written stands at `url` afterwards, whole, and not at all if an error is raised."""
-    files, path = located(url)
-    if not isinstance(files, LocalFileSystem):
-        with TemporaryDirectory(prefix="cascada-") as work:
-            made = Path(work, path.rpartition("/")[2])
-            yield made
-            files.put_file(str(made), path)  # an object store shows an object when it is whole
+def destination(url: str) -> Iterator[Path]:
+    """Yield a local path to write a file to, with `atomic_write`: the file is then at `url` completely, or not at all.
+
+    A path is its own destination. What is to go to a URL is written to a temporary file, and uploaded if there was no
+    error: object stores show an object once it is complete.
+    """
+    system, path = file_system_of(url)
+    if isinstance(system, LocalFileSystem):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        yield Path(path)
         return
-    target = Path(path)
-    made = target.with_name(f".{uuid4().hex}.part.{target.name}")  # a retried task may overlap with the one before it
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        yield made
-        os.replace(made, target)
-    finally:
-        made.unlink(missing_ok=True)
+    with TemporaryDirectory(prefix="cascada-") as work:
+        written = Path(work, path.rpartition("/")[2])
+        yield written
+        system.put_file(str(written), path)
 
 
-def place(file: Path, url: str) -> None:
-    """A copy of a file, at `url` in one moment."""
-    with appearing(url) as target:
-        shutil.copyfile(file, target)
+def copy_file(file: Path, url: str) -> None:
+    """Copy a local file to `url`, atomically."""
+    with destination(url) as path, atomic_write_bytes(path) as copy, open(file, "rb") as content:
+        shutil.copyfileobj(content, copy, BUFFER)
+
+
+def concatenate(blocks: Iterable[str], out: str) -> None:
+    """Write the contents of some files into one, in order, atomically."""
+    with destination(out) as path, atomic_write_bytes(path) as whole:
+        for block in blocks:
+            with local_copy(block) as part, open(part, "rb") as content:
+                shutil.copyfileobj(content, whole, BUFFER)
 
 
 def remove(url: str) -> None:
-    files, path = located(url)
-    files.rm_file(path)
+    system, path = file_system_of(url)
+    system.rm_file(path)
 
 
 def files_of(urls: Iterable[str], find: Callable[[str], Iterable[str]], endings: Iterable[str]) -> list[str]:
-    """Every file that is meant, each once.
+    """The files that some paths and URLs stand for, each once.
 
-    A path means what `find` makes of it. A URL with a `*` means what it matches; one of a folder, all files in it that
-    end so; any other, itself.
+    `find` finds the files of a path. A URL with a `*` stands for all that it matches, that of a folder for the files in
+    it with one of the `endings`, and any other for itself.
     """
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for url in urls:
-        own = map(absolute, find(located(url)[1])) if is_local(url) else _remote(url, tuple(endings))
-        found.update(dict.fromkeys(own))
-    return list(found)
+        expanded = map(absolute, find(file_system_of(url)[1])) if is_local(url) else _remote_files(url, tuple(endings))
+        files.update(dict.fromkeys(expanded))
+    return list(files)
 
 
-def _remote(url: str, endings: tuple[str, ...]) -> list[str]:
-    files, path = located(url)
+def _remote_files(url: str, endings: tuple[str, ...]) -> list[str]:
+    system, path = file_system_of(url)
     if "*" in path:
-        paths = sorted(files.glob(path))
-    elif files.isdir(path):
-        paths = [one for one in sorted(files.find(path)) if one.lower().endswith(endings)]
+        paths = sorted(system.glob(path))
+    elif system.isdir(path):
+        paths = [file for file in sorted(system.find(path)) if file.lower().endswith(endings)]
     else:
-        paths = [path] if files.exists(path) else []
+        paths = [path] if system.exists(path) else []
     if not paths:
         raise DataError(f"There is nothing to read in {url}.")
-    return [str(files.unstrip_protocol(one)) for one in paths]
+    return [str(system.unstrip_protocol(file)) for file in paths]
 
 
-def block_url(out: str, number: int, marks: Iterable[str], ending: str) -> str:
-    """Where the part with this number of the result `out` is, given digests of all that it depends on."""
-    mark = blake2b("\n".join(marks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return f"{out}.blocks/{number:06d}-{mark}.{ending}"
-
-
-def join(blocks: Iterable[str], out: str) -> None:
-    """The parts one after another, as one file that appears whole."""
-    with appearing(out) as made, open(made, "wb") as joined:
-        for block in blocks:
-            with here(block) as path, open(path, "rb") as part:
-                shutil.copyfileobj(part, joined)
+def block_url(out: str, number: int, depends_on: Iterable[str], ending: str) -> str:
+    """The URL of one block of the result `out`. Its name has a digest of all that the block depends on."""
+    digest = blake2b("\n".join(depends_on).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{out}.blocks/{number:06d}-{digest}.{ending}"

@@ -1,4 +1,4 @@
-"""What a worker process keeps from one task to the next: a model is loaded once."""
+"""Models on a cluster: named so that every machine finds them, fetched by URL, loaded once per worker process."""
 
 from __future__ import annotations
 
@@ -12,57 +12,58 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cascada.ranking import Ranker
-from cascada.scale.files import absolute, here
+from cascada.scale.files import absolute, local_copy
 from cascada.systems.load import names_in
 
 if TYPE_CHECKING:
     from cascada.store import Encoder
-Loaded = TypeVar("Loaded")
+
+Model = TypeVar("Model")
 
 
-def loaded(load: Callable[[], Loaded], *, cpus: float = 1) -> Loaded:
-    """What `load` gives, which is called only once in a process. Engines are given the task's cores and no more."""
-    os.environ["CASCADA_THREADS"] = str(max(1, int(cpus)))
-    found: Loaded = _once(pickle.dumps(load))
-    return found
-
-
-@lru_cache(maxsize=1)
-def _once(packed: bytes) -> Any:
-    return pickle.loads(packed)()
-
-
-def anywhere(model: str) -> str:
-    """A model's name that means the same on every machine that has its files: paths are made absolute."""
-    return "+".join(map(_anywhere, names_in(model)))
+def absolute_name(model: str) -> str:
+    """A model's name with absolute paths, which means the same in every folder."""
+    return "+".join(map(_absolute_name, names_in(model)))
 
 
 def load_ranker(model: str, store: str | None = None) -> Ranker:
-    """`Ranker.load`, also for folders by URL, `store` among them."""
-    names = "+".join(map(_here, names_in(model)))
-    return Ranker.load(names, store=_here(store) if store else None)
+    """`Ranker.load`, also for a model or store given by URL."""
+    name = "+".join(map(_local_name, names_in(model)))
+    return Ranker.load(name, store=_local_name(store) if store else None)
 
 
 def load_encoder(model: str) -> Encoder:
-    """The documents' side of a ranker."""
+    """The document encoder of a decoupled ranker, by path or URL."""
     from cascada.systems.decoupled.engine import document_encoder
 
-    return document_encoder(_here(model))
+    return document_encoder(_local_name(model))
 
 
-def _anywhere(name: str) -> str:
+def load_once(load: Callable[[], Model], *, cpus: float = 1) -> Model:
+    """Return `load()`, which is called once per process. Engines use as many threads as the task has cores."""
+    os.environ["CASCADA_THREADS"] = str(max(1, int(cpus)))
+    model: Model = _call_once(pickle.dumps(load))
+    return model
+
+
+@lru_cache(maxsize=1)
+def _call_once(pickled: bytes) -> Any:
+    return pickle.loads(pickled)()
+
+
+def _absolute_name(name: str) -> str:
     kind, colon, folder = name.rpartition("cosine:")
     return f"{kind}{colon}{absolute(folder)}" if Path(folder).exists() else name
 
 
-def _here(name: str) -> str:
+def _local_name(name: str) -> str:
     kind, colon, folder = name.rpartition("cosine:")
     return f"{kind}{colon}{_fetched(folder)}" if "://" in folder else name
 
 
 @cache
 def _fetched(url: str) -> Path:
-    """A copy for as long as the process lives."""
+    """A local copy that is kept until the process ends."""
     kept = ExitStack()
     atexit.register(kept.close)
-    return kept.enter_context(here(url))
+    return kept.enter_context(local_copy(url))

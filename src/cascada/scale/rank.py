@@ -1,59 +1,61 @@
-"""Group files of any size, ranked block by block into one TREC run, and measured on the way."""
+"""Rank a data set of any size, block by block, into one TREC run, and measure it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from cascada.data import Group, Run, qrels, read_run, write_run
 from cascada.data.group import data_digest
 from cascada.metrics import Evaluation, evaluate
 from cascada.ranking import Ranker
-from cascada.ranking.inputs import PAIRS_AT_ONCE
-from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.inputs import PAIRS_AT_ONCE, RankOptions
 from cascada.ranking.runs import run_of
-from cascada.scale.cluster import each
-from cascada.scale.files import absolute, appearing, block_url, exists, here, join
-from cascada.scale.models import loaded
+from cascada.scale.cluster import map_unordered
+from cascada.scale.files import absolute, block_url, concatenate, destination, exists, local_copy
+from cascada.scale.models import load_once
 
 PAIRS = 8 * PAIRS_AT_ONCE
-"""Pairs of a block, at least."""
+"""Pairs per block, at least."""
 
 
 @dataclass(frozen=True)
-class Rankings:
-    """What goes for all blocks of a run."""
+class RankingJob:
+    """What all blocks of a run have in common."""
 
     load: Callable[[], Ranker]
+    """Loads the ranker in a worker; must be picklable."""
     model: str
-    """A digest of what the scores depend on: `cascada.ranking.tuning.scores_file.model_digest`."""
-    drop: Drop = None
-    keep: Keep | None = None
+    """Identifies all that the scores depend on besides the data, such as `cascada.systems.load.model_digest`."""
+    options: RankOptions = field(default_factory=RankOptions)
     measures: tuple[str, ...] = ()
-    """What to measure, if anything."""
+    """What to measure; nothing by default."""
     cpus: float = 1
+    """Cores per block."""
 
 
 @dataclass(frozen=True)
 class Block:
+    """A part of the data that one task ranks."""
+
     number: int
     groups: list[Group]
 
 
 @dataclass
 class Ranked:
-    """What became of a block, or of all of them."""
+    """The result of one block, or of all of them."""
 
-    block: str
+    url: str
     pairs: int
     added: int
-    """Pairs that were ranked now; the others were there already."""
+    """Pairs that were ranked now; the others were ranked before."""
     evaluation: Evaluation | None = None
 
 
 def rank(
-    rankings: Rankings,
+    job: RankingJob,
     groups: Iterable[Group],
     out: str,
     *,
@@ -62,30 +64,32 @@ def rank(
 ) -> Ranked:
     """Rank all groups, which must have ids, into the TREC run `out`: questions in their order, candidates by score.
 
-    The blocks are files in `out`.blocks, and stay there: called again, it ranks what has no block yet, such as the
-    blocks after a change in the data. `pairs` is the size of a block. Labels are measured if `rankings` names measures.
+    Blocks of at least `pairs` pairs are kept as files in the folder `out`.blocks: called again, `rank` ranks only new
+    blocks, such as those after a change in the data. `advance` is called with each block's number of pairs.
     """
     out = absolute(out)
-    done: dict[str, Ranked] = {}
-    for block in each(partial(rank_block, rankings, out), blocks_of(groups, pairs), cpus=rankings.cpus):
-        done[block.block] = block
+    ranked: list[Ranked] = []
+    for block in map_unordered(partial(rank_block, job, out), blocks_of(groups, pairs), cpus=job.cpus):
+        ranked.append(block)
         if advance:
             advance(block.pairs)
-    blocks = [done[name] for name in sorted(done)]  # by number, with which a name begins
-    join((block.block for block in blocks if block.pairs), out)
-    measured = [block.evaluation for block in blocks if block.evaluation]
-    return Ranked(out, sum(one.pairs for one in blocks), sum(one.added for one in blocks), together(measured))
+    ranked.sort(key=lambda block: block.url)  # which begins with the block's number
+    concatenate((block.url for block in ranked if block.pairs), out)
+    evaluations = [block.evaluation for block in ranked if block.evaluation]
+    total_pairs, total_added = sum(block.pairs for block in ranked), sum(block.added for block in ranked)
+    return Ranked(out, total_pairs, total_added, merged(evaluations))
 
 
 def blocks_of(groups: Iterable[Group], pairs: int = PAIRS) -> Iterator[Block]:
-    """Groups in order, cut where `Ranker.rank_many` begins a new batch: so that a block's batches are the very ones
-    they are in a run without blocks, and scores the same to the last bit. A block has the `pairs`, unless it is the
-    last.
+    """Divide groups into blocks of at least `pairs` pairs; the last may be smaller.
+
+    Blocks are cut only where `Ranker.rank_many` begins a new batch. So batches are the same as without blocks, and
+    scores are equal to the last bit.
     """
     number, held, batch = 0, 0, 0
     block: list[Group] = []
     for group in groups:
-        if held >= pairs and batch == 0 and group.candidates:  # those without candidates go with the ones before
+        if held >= pairs and batch == 0 and group.candidates:  # groups without candidates go with the one before
             yield Block(number, block)
             number, held, block = number + 1, 0, []
         block.append(group)
@@ -96,27 +100,27 @@ def blocks_of(groups: Iterable[Group], pairs: int = PAIRS) -> Iterator[Block]:
         yield Block(number, block)
 
 
-def rank_block(rankings: Rankings, out: str, block: Block) -> Ranked:
+def rank_block(job: RankingJob, out: str, block: Block) -> Ranked:
     """Rank one block, unless that was done before."""
-    settings = f"{rankings.drop} {rankings.keep}"
-    url = block_url(out, block.number, [rankings.model, settings, data_digest(block.groups)], "trec")
+    drops = f"{job.options.drop} {job.options.keep}"
+    url = block_url(out, block.number, [job.model, drops, data_digest(block.groups)], "trec")
     pairs = sum(len(group.candidates) for group in block.groups)
     new = pairs > 0 and not exists(url)
     run: Run = {}
     if new:
-        ranker = loaded(rankings.load, cpus=rankings.cpus)
-        run = run_of(ranker, block.groups, drop=rankings.drop, keep=rankings.keep)
-        with appearing(url) as path:
-            write_run(run, path)
-    elif pairs and rankings.measures:
-        with here(url) as path:
+        ranker = load_once(job.load, cpus=job.cpus)
+        run = run_of(ranker, block.groups, job.options)
+        with destination(url) as path:
+            write_run(run, path)  # atomically
+    elif pairs and job.measures:
+        with local_copy(url) as path:
             run = read_run(path)
-    measured = evaluate(run, qrels(block.groups), rankings.measures) if rankings.measures else None
-    return Ranked(url, pairs, pairs if new else 0, measured)
+    evaluation = evaluate(run, qrels(block.groups), job.measures) if job.measures else None
+    return Ranked(url, pairs, pairs if new else 0, evaluation)
 
 
-def together(parts: Sequence[Evaluation]) -> Evaluation | None:
-    """Measures of parts of the questions as measures of all of them."""
+def merged(parts: Sequence[Evaluation]) -> Evaluation | None:
+    """The evaluation of all questions, from evaluations of parts of them."""
     if not parts:
         return None
     names = parts[0].by_question

@@ -1,4 +1,4 @@
-"""The server on Ray Serve: replicas of the same application, as many as the requests need."""
+"""The server on Ray Serve: replicas of the same application, scaled with the number of requests."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ NAME = "cascada"
 
 @dataclass(frozen=True)
 class Replicas:
-    """How many copies of the server there are, each with its own queue."""
+    """How many replicas of the server run, each with its own queue."""
 
     least: int = 1
     most: int = 1
     requests: float = 8
-    """Inside one replica, on average, that more or fewer replicas are aimed at."""
+    """Requests in progress per replica, on average, that scaling aims at."""
     cpus: float = 1
-    """Cores of one replica."""
+    """Cores per replica."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.least <= self.most:
             raise CascadaError(
-                f"There cannot be from {self.least} to {self.most} replicas: name 1 or more, then as many."
+                f"There cannot be {self.least} to {self.most} replicas: the minimum is 1, and the maximum not below it."
             )
         if not self.requests > 0:
-            raise CascadaError(f"Requests for each replica are {self.requests}; it must be a number above 0.")
+            raise CascadaError(f"The number of requests per replica is {self.requests}; it must be above 0.")
 
     def options(self) -> dict[str, Any]:
-        """As a Ray Serve deployment has them."""
+        """The options of a Ray Serve deployment."""
         if self.least == self.most:
             return {"num_replicas": self.most}
         scaling = {
@@ -47,15 +47,16 @@ class Replicas:
 
 
 def application(build: Callable[[], FastAPI], replicas: Replicas, *, queue: int = 64) -> serve.Application:
-    """What Ray Serve runs. `build` makes the application, in each replica anew; `queue` is its `Settings.queue`."""
+    """The application for Ray Serve. `build` is called in each replica; `queue` is its `ServerSettings.queue`."""
 
-    def built() -> FastAPI:  # Ray takes a function, and no other callable
+    def built() -> FastAPI:  # Ray accepts functions only, no other callables
         import os
 
         os.environ["CASCADA_THREADS"] = str(max(1, int(replicas.cpus)))
         return build()
 
-    # Ray hands a replica more than its queue holds, so that the replica itself refuses, in the client's dialect.
+    # Ray passes a replica more requests than its queue holds, so that the replica itself rejects them, in the format
+    # of the API that the client uses.
     deployment = serve.deployment(
         serve.ingress(built)(),
         name=NAME,
@@ -67,13 +68,13 @@ def application(build: Callable[[], FastAPI], replicas: Replicas, *, queue: int 
 
 
 @contextmanager
-def running(app: serve.Application, *, host: str, port: int, everywhere: bool = True) -> Iterator[None]:
-    """Serve on every machine of the cluster that has a replica, or on the first one only; it ends with the block."""
-    serve.start(proxy_location="EveryNode" if everywhere else "HeadOnly", http_options={"host": host, "port": port})
+def running(app: serve.Application, *, host: str, port: int, every_node: bool = True) -> Iterator[None]:
+    """Serve until the end of the block: on every machine that has a replica, or on the head node only."""
+    serve.start(proxy_location="EveryNode" if every_node else "HeadOnly", http_options={"host": host, "port": port})
     try:
         try:
             serve.run(app, name=NAME)
-        except RuntimeError as error:  # Ray's, for a copy that did not start
+        except RuntimeError as error:  # a replica did not start
             raise CascadaError(f"The server did not start: {first_line(error)}") from error
         yield
     finally:

@@ -1,13 +1,18 @@
-"""Search: documents in, the sentences that answer a question out."""
+"""Search: answer questions from documents.
+
+`formats` and `files` read documents, `passages` divides them, `retrievers` and `index` find passages for a question,
+`candidates` splits those into sentences, `asker` ranks the sentences, `answers` is the result; `assemble` puts all of
+this together from names.
+"""
 
 from cascada.search.answers import Answer, Answers, ShortAnswer
 from cascada.search.asker import Asker
-from cascada.search.documents import read_passages
+from cascada.search.assemble import ask, asker_of, retriever_of
+from cascada.search.files import read_passages
 from cascada.search.formats import read
 from cascada.search.index import Index, Update
 from cascada.search.passages import Document, Passage, passages
 from cascada.search.retrievers import MemoryRetriever, Retriever
-from cascada.search.sources import ask, retriever_of
 
 __all__ = [
     "Answer",
@@ -21,6 +26,7 @@ __all__ = [
     "ShortAnswer",
     "Update",
     "ask",
+    "asker_of",
     "passages",
     "read",
     "read_passages",

@@ -1,4 +1,4 @@
-"""What `ask` returns, and how it looks in a terminal."""
+"""The result of `ask`, and how a terminal shows it."""
 
 from __future__ import annotations
 
@@ -15,51 +15,50 @@ from cascada.ranking.result import on_one_line
 from cascada.search.passages import Passage
 
 CONTEXT = 240
-"""Characters of the passage shown on either side of the answer."""
-
+"""Characters of the passage that are shown before and after the answer."""
 
 UNLIKELY = 0.5
-"""A trained ranker that gives its best sentence less holds it to be no answer."""
+"""If a trained ranker scores its best sentence below this, the sentence is probably no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShortAnswer:
-    """The part of a sentence that a reader holds to be the answer itself."""
+    """The part of a sentence that is the answer itself, as extracted by a reader."""
 
     text: str
     start: int
     end: int
-    """Characters of the document's text."""
+    """Character offsets into the document's text."""
     score: float
     """In [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A sentence where it stands."""
+    """A sentence that answers the question, and its position."""
 
     text: str
     document: str
     start: int
     end: int
-    """Characters of the document's text (for .txt and .md: of the file): `text[start:end]` is the answer."""
+    """Character offsets into the document's text (for .txt and .md: into the file): `text[start:end]` is the answer."""
     score: float
     """In [0, 1]."""
     line: int | None
     page: int | None
     passage: Passage = field(repr=False)
     short: ShortAnswer | None = None
-    """None without a reader, and where the reader finds none."""
+    """None without a reader, and if the reader finds no short answer."""
 
     @property
     def place(self) -> str:
-        """`plays/hamlet.txt, line 12`."""
+        """Document and line or page: `plays/hamlet.txt, line 12`."""
         if self.line is not None:
             return f"{self.document}, line {self.line}"
         return self.document if self.page is None else f"{self.document}, page {self.page}"
 
     def to_dict(self) -> dict[str, Any]:
-        """What `cascada ask --json` prints of it."""
+        """Its part of what `cascada ask --json` prints."""
         keys = ("text", "document", "start", "end", "score", "line", "page")
         passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
         short = None if self.short is None else asdict(self.short)
@@ -68,7 +67,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds."""
+    """Seconds per step."""
 
     retrieve: float
     split: float
@@ -78,19 +77,19 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Sentences, best first."""
+    """The answers to a question, best first."""
 
     question: str
     answers: tuple[Answer, ...]
     passages: int = 0
-    """How many were found."""
+    """Passages retrieved."""
     sentences: int = 0
-    """How many of theirs were ranked."""
+    """Sentences ranked."""
     relative_cost: float = 0.0
     complete: bool = True
-    """False if a deadline stopped the ranking before its last stage."""
+    """False if the deadline stopped the ranking before its last stage."""
     likely: bool | None = None
-    """Whether the ranker holds its first sentence to be an answer; None for rankers that only compare words."""
+    """Whether the first sentence is probably an answer, by its score; None for rankers that only compare words."""
     seconds: Times | None = field(default=None, compare=False)
 
     def __iter__(self) -> Iterator[Answer]:
@@ -106,17 +105,21 @@ class Answers:
         """What `cascada ask --json` prints."""
         keys = ("question", "passages", "sentences", "relative_cost", "complete", "likely")
         seconds = {"seconds": asdict(self.seconds)} if self.seconds else {}
-        return {"answers": [one.to_dict() for one in self]} | {key: getattr(self, key) for key in keys} | seconds
+        return {"answers": [answer.to_dict() for answer in self]} | {key: getattr(self, key) for key in keys} | seconds
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(on_one_line(self.question), style="bold")
         if not self.answers:
-            yield Text("Nothing was found that shares a word with the question.")
+            yield Text("No passage shares a word with the question.")
         elif self.likely is False:
-            yield Text(f"Nothing here is likely to be an answer; the best has {self[0].score:.3f}.", style="yellow")
+            yield Text(
+                f"None of these is likely to be an answer; the best score is {self[0].score:.3f}.", style="yellow"
+            )
         for number, answer in enumerate(self, 1):
             yield Text()
-            yield Text.assemble((f"{number}  ", "bold"), (f"{answer.score:.3f}  ", "dim"), (_short(answer), "cyan"))
+            yield Text.assemble(
+                (f"{number}  ", "bold"), (f"{answer.score:.3f}  ", "dim"), (_relative_place(answer), "cyan")
+            )
             shown = _in_context(answer, marked=not console.is_terminal)
             for line in shown.wrap(console, max(options.max_width - 3, 20)):
                 line.rstrip()
@@ -129,44 +132,43 @@ class Answers:
         return captured.get().rstrip()
 
 
-def _short(answer: Answer) -> str:
-    """The place, with the path as seen from here if it lies below."""
-    here = os.getcwd() + os.sep
-    return on_one_line(answer.place.removeprefix(here))
+def _relative_place(answer: Answer) -> str:
+    """The place, with a relative path if the document is in the working directory."""
+    return on_one_line(answer.place.removeprefix(os.getcwd() + os.sep))
 
 
 def _in_context(answer: Answer, *, marked: bool) -> Text:
-    """The answer in its passage; between » and « where no colour can tell."""
+    """The answer in its passage; between » and « if colours cannot mark it."""
     passage, start = answer.passage.text, answer.start - answer.passage.start
     end = start + len(answer.text)
-    before = _cut(passage[:start], passage[max(0, start - CONTEXT) : start], front=True)
-    after = _cut(passage[end:], passage[end : end + CONTEXT], front=False)
+    before = _with_ellipsis(passage[:start], passage[max(0, start - CONTEXT) : start], front=True)
+    after = _with_ellipsis(passage[end:], passage[end : end + CONTEXT], front=False)
     sentence = _with_short(answer, marked=marked)
     shown = Text.assemble("» ", sentence, " «") if marked else sentence
     return Text(" ").join(part for part in (Text(before), shown, Text(after)) if part)
 
 
 def _with_short(answer: Answer, *, marked: bool) -> Text:
-    """The sentence, bold; or its short answer alone, between stars where nothing can be bold."""
+    """The sentence, with its short answer in bold, or between stars if nothing can be bold; without one, all bold."""
     if answer.short is None:
         return Text(on_one_line(answer.text), "bold green")
     start, end = answer.short.start - answer.start, answer.short.end - answer.start
     short = on_one_line(answer.text[start:end])
-    before, after = _beside(answer.text[:start]), _beside(answer.text[end:])
+    before, after = _keep_edge_spaces(answer.text[:start]), _keep_edge_spaces(answer.text[end:])
     stars = "**" if marked else ""
     return Text.assemble((before, "green"), (f"{stars}{short}{stars}", "bold green"), (after, "green"))
 
 
-def _beside(part: str) -> str:
-    """On one line, with a space where the part begins or ends with one."""
+def _keep_edge_spaces(part: str) -> str:
+    """A part of a sentence on one line, with a space where it begins or ends with white space."""
     shown = on_one_line(part)
     if not shown:
         return " " if part else ""
     return f"{' ' * part[0].isspace()}{shown}{' ' * part[-1].isspace()}"
 
 
-def _cut(whole: str, part: str, *, front: bool) -> str:
-    """On one line; a part of the whole loses its half word and gets an ellipsis."""
+def _with_ellipsis(whole: str, part: str, *, front: bool) -> str:
+    """The part on one line; if the whole is longer, without the word that was cut, and with an ellipsis."""
     if len(part) == len(whole):
         return on_one_line(part)
     return f"… {on_one_line(part.partition(' ')[2])}" if front else f"{on_one_line(part.rpartition(' ')[0])} …"

@@ -1,4 +1,4 @@
-"""Retrieve, split, rank, read: a question in, sentences with their places out."""
+"""The pipeline of `ask`: retrieve passages, split them into sentences, rank the sentences, read the best."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cascada.ranking import Item, Ranker, Ranking
 from cascada.ranking.inputs import RankOptions
 from cascada.ranking.plan import Drop, Keep
 from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
-from cascada.search.candidates import Candidate, candidates
+from cascada.search.candidates import CandidateSentence, candidate_sentences
 from cascada.search.retrievers import Retriever
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Asker:
-    """Answers questions with any search engine and any ranker.
+    """Answers questions with any search engine, any ranker and, if wanted, a reader.
 
     >>> from cascada.search import Asker, MemoryRetriever, Passage
     >>> asker = Asker(MemoryRetriever([Passage("It rained. Hamlet is by Shakespeare.", "plays.txt", 0, 36)]))
@@ -36,8 +36,8 @@ class Asker:
         reader: Reader | None = None,
         language: str = "en",
     ) -> None:
-        """`reader` finds the short answer in each sentence that is shown. `language`, a two-letter code, is the
-        documents': sentences end otherwise in every one.
+        """`reader` finds the short answer in each sentence that is returned. `language`, a two-letter code, is the
+        language of the documents, whose rules divide them into sentences. Without a `ranker`: the bundled model.
         """
         self.retriever = retriever
         self.ranker = ranker or Ranker.load()
@@ -54,31 +54,31 @@ class Asker:
         keep: Keep | None = None,
         deadline_ms: float | None = None,
     ) -> Answers:
-        """The sentences that answer best, out of so many paragraphs; none if no paragraph shares a word.
+        """The `top` sentences that answer best, out of the best `paragraphs`; none if no paragraph shares a word.
 
-        `drop`, `keep` and `deadline_ms` are the ranker's (see `Ranker.rank`); the deadline counts from this call on,
-        and once it has passed nothing is read.
+        `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. The deadline starts with this call; once it has
+        passed, the reader is not run.
         """
         options = RankOptions.of(top=top, drop=drop, keep=keep, deadline_ms=deadline_ms)
         return self.answer(question, options, paragraphs=paragraphs)
 
     def answer(self, question: str, options: RankOptions, *, paragraphs: int = 80) -> Answers:
-        """`ask` with the ranker's options as one value."""
+        """`ask` with the ranker's options as one object."""
         _check(question, paragraphs)
         started = time.perf_counter()
         passages = self.retriever.retrieve(question, paragraphs)
-        found = time.perf_counter()
-        choice = candidates(question, passages, language=self.language)
+        retrieved = time.perf_counter()
+        candidates = candidate_sentences(question, passages, language=self.language)
         split = time.perf_counter()
-        if not choice:
+        if not candidates:
             return Answers(question, (), len(passages))
-        (ranking,) = self.ranker.rank_together([(question, [candidate.text for candidate in choice])], options)
+        (ranking,) = self.ranker.rank_together([(question, [candidate.text for candidate in candidates])], options)
         ranked = time.perf_counter()
-        answers = [_answer(item, choice[item.index]) for item in ranking]
+        answers = [_answer(item, candidates[item.index]) for item in ranking]
         if self.reader and options.deadline.left > 0:
-            answers = _read(self.reader, question, answers)
-        seconds = Times(found - started, split - found, ranked - split, time.perf_counter() - ranked)
-        return self._answers(ranking, answers, len(passages), len(choice), seconds)
+            answers = _with_short_answers(self.reader, question, answers)
+        seconds = Times(retrieved - started, split - retrieved, ranked - split, time.perf_counter() - ranked)
+        return self._answers(ranking, answers, len(passages), len(candidates), seconds)
 
     def _answers(
         self, ranking: Ranking, answers: list[Answer], passages: int, sentences: int, seconds: Times
@@ -96,17 +96,17 @@ class Asker:
         )
 
 
-def _answer(item: Item, candidate: Candidate) -> Answer:
+def _answer(item: Item, candidate: CandidateSentence) -> Answer:
     passage, start = candidate.passage, candidate.start
     first = passage.start + start
     place = passage.line_at(start), passage.page_at(start)
     return Answer(item.text, passage.document, first, first + len(item.text), item.score, *place, passage)
 
 
-def _read(reader: Reader, question: str, answers: list[Answer]) -> list[Answer]:
-    """The answers with the short one in each, as far as the reader holds that there is one."""
-    found = {span.document: span for span in reader.read(question, [answer.text for answer in answers])}
-    return [_with_span(answer, found.get(number)) for number, answer in enumerate(answers)]
+def _with_short_answers(reader: Reader, question: str, answers: list[Answer]) -> list[Answer]:
+    """The answers, each with the short answer that the reader considers likely, if there is one."""
+    spans = {span.document: span for span in reader.read(question, [answer.text for answer in answers])}
+    return [_with_span(answer, spans.get(number)) for number, answer in enumerate(answers)]
 
 
 def _with_span(answer: Answer, span: Span | None) -> Answer:
@@ -116,7 +116,6 @@ def _with_span(answer: Answer, span: Span | None) -> Answer:
 
 
 def _check(question: str, paragraphs: int) -> None:
-    """Before anything is searched."""
     if not isinstance(question, str) or not question.strip():
         raise CascadaError("The question is empty.")
     if isinstance(paragraphs, bool) or not isinstance(paragraphs, int) or paragraphs < 1:

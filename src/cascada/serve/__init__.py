@@ -1,7 +1,7 @@
-"""The HTTP server: rankings in the dialects that clients already speak."""
+"""The HTTP server: rankings in the API dialects that existing clients already speak."""
 
 from cascada.serve.app import create_app
-from cascada.serve.keys import Keys
-from cascada.serve.settings import Settings
+from cascada.serve.keys import ApiKeys
+from cascada.serve.settings import ServerSettings
 
-__all__ = ["Keys", "Settings", "create_app"]
+__all__ = ["ApiKeys", "ServerSettings", "create_app"]

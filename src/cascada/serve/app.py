@@ -1,4 +1,4 @@
-"""The application: routes, refusals, and what happens at the start and the end."""
+"""The application: routes, error handlers, and what happens at startup and shutdown."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,27 +12,31 @@ from fastapi.security import HTTPBearer
 
 import cascada
 from cascada.ranking import Ranker
-from cascada.serve.dialects import ALL
-from cascada.serve.logs import LOG, Told, tell
+from cascada.serve.dialects import DIALECTS
+from cascada.serve.logs import LOG, RequestLog, log_event
 from cascada.serve.page import add_page
-from cascada.serve.responses import HANDLERS, Refusal, answer
-from cascada.serve.service import Asks, Service
-from cascada.serve.settings import Settings
+from cascada.serve.responses import HANDLERS, ApiError, json_response
+from cascada.serve.service import Service, SupportsAnswer
+from cascada.serve.settings import ServerSettings
 
 WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for number in range(80)])
-"""Candidates of many lengths, as engines prepare for each size when they first meet it."""
+"""Candidates of many lengths: engines prepare for each size the first time they see it."""
+
+_OPTIONS: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
+"""No documentation pages, which load scripts from elsewhere, and exactly one path for each route."""
 
 
-_PLAIN: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
-"""No pages that fetch scripts from elsewhere, and one path for each thing."""
+def create_app(
+    ranker: Ranker, settings: ServerSettings | None = None, *, asker: SupportsAnswer | None = None
+) -> FastAPI:
+    """Make the application for uvicorn or any other ASGI server. Run one process of it: each has its own queue.
 
-
-def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks | None = None) -> FastAPI:
-    """A server's application, for uvicorn or any other ASGI server (one process each: the queue is its own)."""
-    service = Service(ranker, settings or Settings(), asker)
+    `asker` answers `/v1/ask`; without one, the path returns 404.
+    """
+    service = Service(ranker, settings or ServerSettings(), asker)
 
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(service.batcher.run()), asyncio.create_task(_warm_up(service))]
         yield
         for task in tasks:
@@ -41,7 +45,7 @@ def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks 
                 await task
         service.batcher.close()
 
-    app = FastAPI(title="cascada", version=cascada.__version__, lifespan=life, **_PLAIN)
+    app = FastAPI(title="cascada", version=cascada.__version__, lifespan=lifespan, **_OPTIONS)
     _add_routes(app, service)
     for kind, handler in HANDLERS.items():
         app.add_exception_handler(kind, handler)
@@ -49,7 +53,7 @@ def create_app(ranker: Ranker, settings: Settings | None = None, *, asker: Asks 
         app.add_middleware(
             CORSMiddleware, allow_origins=list(service.settings.cors), allow_methods=["*"], allow_headers=["*"]
         )
-    app.add_middleware(Told, metrics=service.metrics)
+    app.add_middleware(RequestLog, metrics=service.metrics)
     return app
 
 
@@ -59,46 +63,44 @@ async def _warm_up(service: Service) -> None:
         await service.batcher.call(lambda: service.ranker.rank(question, candidates, drop=0))
     except asyncio.CancelledError:
         raise
-    except BaseException:  # whatever an engine may raise: the server stays up, says why, and is never ready
+    except BaseException:  # whatever an engine may raise: the server stays up, logs why, and is never ready
         LOG.exception("the model does not work: warming up failed")
         return
     service.ready = True
-    tell("ready", model=service.settings.model)
+    log_event("ready", model=service.settings.model)
 
 
 def _add_routes(app: FastAPI, service: Service) -> None:
-    bearer = HTTPBearer(auto_error=False)  # for the description alone
+    bearer = HTTPBearer(auto_error=False)  # only for the OpenAPI description
 
-    def let_in(request: Request, _: Annotated[object, Depends(bearer)]) -> None:
-        if not service.settings.keys.open_with(request.headers.get("authorization")):
-            raise Refusal("unauthorized", "The key is missing or wrong: Authorization: Bearer KEY.", _WANTED)
+    def authorize(request: Request, _: Annotated[object, Depends(bearer)]) -> None:
+        if not service.settings.keys.accept(request.headers.get("authorization")):
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise ApiError("unauthorized", "The key is missing or wrong: Authorization: Bearer KEY.", challenge)
 
-    router = APIRouter(dependencies=[Depends(let_in), Depends(service.place)])
-    for dialect in ALL:
-        dialect.routes(service, router)
+    router = APIRouter(dependencies=[Depends(authorize), Depends(service.admit)])
+    for dialect in DIALECTS:
+        dialect.add_routes(service, router)
     app.include_router(router)
-    _add_plain_routes(app, service)
+    _add_status_routes(app, service)
     add_page(app)
 
-    @app.get("/metrics", dependencies=[Depends(let_in)], response_class=PlainTextResponse)
+    @app.get("/metrics", dependencies=[Depends(authorize)], response_class=PlainTextResponse)
     async def metrics() -> Response:
-        """For Prometheus."""
+        """Metrics for Prometheus."""
         return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-_WANTED = {"WWW-Authenticate": "Bearer"}
-
-
-def _add_plain_routes(app: FastAPI, service: Service) -> None:
+def _add_status_routes(app: FastAPI, service: Service) -> None:
     @app.get("/health")
     async def health() -> Response:
-        """Alive."""
-        return answer({"status": "alive"})
+        """The server is alive."""
+        return json_response({"status": "alive"})
 
     @app.get("/ready", responses={503: {"description": "The model is not warmed up yet"}})
     async def ready() -> Response:
         """The model is loaded and has ranked something."""
         if service.ready:
             about = {"exits": list(service.ranker.exits), "asks": service.asker is not None}
-            return answer({"status": "ready", "model": service.settings.model, **about})
-        return answer({"status": "warming up"}, status=503)
+            return json_response({"status": "ready", "model": service.settings.model, **about})
+        return json_response({"status": "warming up"}, status=503)

@@ -15,41 +15,41 @@ VARIABLE = "CASCADA_API_KEY"
 
 
 @dataclass(frozen=True)
-class Keys:
-    """Digests of the keys that open the door; without any it stands open."""
+class ApiKeys:
+    """SHA-256 digests of the accepted keys. Without any key, everyone may call."""
 
     digests: tuple[bytes, ...] = ()
 
     @classmethod
-    def of(cls, *keys: str) -> Keys:
+    def of(cls, *keys: str) -> ApiKeys:
         return cls(tuple(_digest(key.encode()) for key in keys))
 
-    def open_with(self, authorization: str | None) -> bool:
-        """Whether a header `Authorization: Bearer KEY` has one of the keys.
+    def accept(self, authorization: str | None) -> bool:
+        """Whether the header `Authorization: Bearer KEY` holds one of the keys.
 
-        Every key is compared, and all of each, so that time does not tell how near a guess was.
+        Compares with every key, each in constant time, so that the response time does not reveal how close a guess was.
         """
         scheme, _, key = (authorization or "").partition(" ")
-        given = _digest(key.strip().encode("latin-1", "replace"))  # a header's text is its bytes, one by one
-        found = [hmac.compare_digest(digest, given) for digest in self.digests]
-        return not found or (any(found) and scheme.lower() == "bearer")
+        sent = _digest(key.strip().encode("latin-1", "replace"))  # servers decode header bytes as Latin-1
+        matches = [hmac.compare_digest(digest, sent) for digest in self.digests]
+        return not matches or (any(matches) and scheme.lower() == "bearer")
 
 
-def read_keys(file: Path | None) -> Keys:
-    """The keys in a file, one a line (lines with # in front are remarks), and those in the variable CASCADA_API_KEY,
-    with commas between.
+def read_keys(file: Path | None) -> ApiKeys:
+    """Read the keys in a file, one per line (lines that begin with # are comments), and those in the variable
+    CASCADA_API_KEY, separated by commas or spaces.
     """
-    told = re.split(r"[,\s]+", os.environ.get(VARIABLE, ""))
+    candidates = re.split(r"[,\s]+", os.environ.get(VARIABLE, ""))
     if file is not None:
-        told += _lines(file)
-    keys = [key for key in told if key]
+        candidates += _key_lines(file)
+    keys = [key for key in candidates if key]
     if not keys and (file is not None or VARIABLE in os.environ):
         where = str(file) if file is not None else f"The variable {VARIABLE}"
-        raise CascadaError(f"{where} holds no key, which would leave the door open.")
-    return Keys.of(*keys)
+        raise CascadaError(f"{where} holds no key; the server would be open to everyone.")
+    return ApiKeys.of(*keys)
 
 
-def _lines(file: Path) -> list[str]:
+def _key_lines(file: Path) -> list[str]:
     try:
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on stderr. What users wrote is in none of them."""
+"""Logs: one JSON object per line on stderr. They never contain what users wrote."""
 
 from __future__ import annotations
 
@@ -15,46 +15,52 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cascada.serve.metrics import Metrics
-from cascada.serve.responses import Refusal, refused
+from cascada.serve.responses import ApiError, error_response
 
 LOG = logging.getLogger("cascada.serve")
 
+POLLED_ROUTES = ("/health", "/ready", "/metrics")
+"""Machines call these every few seconds; they are logged only when they fail."""
 
-class JsonLines(logging.Formatter):
+
+class JsonFormatter(logging.Formatter):
+    """Formats a record, with the fields that `log_event` gave it, as one JSON object."""
+
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line = {"time": time, "level": record.levelname.lower(), "event": record.getMessage().strip()}
         line |= getattr(record, "fields", {})
         if record.exc_info and record.exc_info[1]:
-            line |= _fault(record.exc_info[1])
+            line |= _error_fields(record.exc_info[1])
         return json.dumps(line)
 
 
-def _fault(error: BaseException) -> dict[str, Any]:
-    """The kind of error and where it happened; not its message, which may quote a text."""
+def _error_fields(error: BaseException) -> dict[str, Any]:
+    """The kind of error and its location; not its message, which may quote a user's text."""
     error = error.__cause__ or error
     frames = traceback.extract_tb(error.__traceback__)[-8:]
-    return {"error": type(error).__name__, "at": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
+    return {"error": type(error).__name__, "at": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]}
 
 
 def start_logging() -> None:
+    """Send every logger's records to stderr as JSON lines."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonFormatter())
     logging.root.handlers = [handler]
     logging.root.setLevel(logging.INFO)
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # the hub's client tells every download
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # the hub's client logs every download
 
 
-def tell(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
+def log_event(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
+    """Write one line with these fields."""
     LOG.log(level, event, extra={"fields": fields})
 
 
-QUIET = ("/health", "/ready", "/metrics")
-"""Asked for every few seconds by machines; logged only when they fail."""
+class RequestLog:
+    """ASGI middleware: gives every request an id, logs it and counts it.
 
-
-class Told:
-    """ASGI middleware. Handlers put what else is worth telling into `request.state.told`."""
+    Handlers put additional fields of the log line into `request.state.log_fields`.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -64,33 +70,33 @@ class Told:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status, begun, number = time.perf_counter(), 500, False, uuid4().hex
-        scope.setdefault("state", {}).update(told={}, number=number)
+        started, status, sending, request_id = time.perf_counter(), 500, False, uuid4().hex
+        scope.setdefault("state", {}).update(log_fields={}, request_id=request_id)
 
-        async def numbered(message: Message) -> None:
-            nonlocal status, begun
+        async def send_with_id(message: Message) -> None:
+            nonlocal status, sending
             if message["type"] == "http.response.start":
-                status, begun = message["status"], True
-                message["headers"] = [*message["headers"], (b"x-request-id", number.encode())]
+                status, sending = message["status"], True
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:
-            await self.app(scope, receive, numbered)
-        except Exception:  # here and not further out, where an answer would lack its number
-            LOG.exception("fault", extra={"fields": {"id": number}})
-            if begun:
+            await self.app(scope, receive, send_with_id)
+        except Exception:  # caught here and not further out, where the response would have no id
+            LOG.exception("fault", extra={"fields": {"id": request_id}})
+            if sending:
                 raise
-            fault = Refusal("failed", "The server could not answer, through a fault of its own.")
-            await refused(Request(scope), fault)(scope, receive, numbered)
+            error = ApiError("failed", "The server could not answer because of an internal error.")
+            await error_response(Request(scope), error)(scope, receive, send_with_id)
         finally:
-            self._tell(scope, status, time.perf_counter() - started)
+            self._record(scope, status, time.perf_counter() - started)
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        route = str(getattr(scope.get("route"), "path", "unknown"))  # an unknown path is the user's own words
+    def _record(self, scope: Scope, status: int, seconds: float) -> None:
+        route = str(getattr(scope.get("route"), "path", "unknown"))  # an unknown path would be the user's own words
         self.metrics.requests.labels(route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
-        if route in QUIET and status == 200:
+        if route in POLLED_ROUTES and status == 200:
             return
         level = logging.ERROR if status >= 500 else logging.INFO
-        fields = {"id": scope["state"]["number"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
-        tell("request", level=level, **fields, **scope["state"]["told"])
+        fields = {"id": scope["state"]["request_id"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}
+        log_event("request", level=level, **fields, **scope["state"]["log_fields"])

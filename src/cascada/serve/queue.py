@@ -1,4 +1,4 @@
-"""One request in the queue, and which of them are computed together."""
+"""The queue: requests that wait, which of them share a batch, and the thread that computes them."""
 
 from __future__ import annotations
 
@@ -11,66 +11,67 @@ from typing import TypeVar
 
 from cascada.core.errors import NotHeld
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.inputs import Asked, RankOptions, text_of
-from cascada.ranking.result import Document
+from cascada.ranking.inputs import CheckedGroup, RankOptions, text_of
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 from cascada.serve.logs import LOG
 from cascada.serve.metrics import Metrics
 
-LETTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
 
+DEADLINE_TOLERANCE = 0.1
+"""Requests share a batch, and with it the earliest deadline, if that costs each at most this share of its time left."""
 
-NEAR = 0.1
-"""Requests share a batch, and with it the earliest deadline, if that takes no more than this share of their time."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A question with its candidates, and whoever waits for the ranking."""
+    """A question with its candidates, waiting to be ranked."""
 
-    asked: Asked
+    group: CheckedGroup
     options: RankOptions
-    """Resolved by the ranker; requests with the same plan may share a batch."""
+    """Resolved by the ranker; jobs with the same plan may share a batch."""
     tokens: int
-    answer: asyncio.Future[Ranking]
+    """Estimated."""
+    result: asyncio.Future[Ranking]
+
+    @classmethod
+    def of(cls, group: CheckedGroup, options: RankOptions) -> Job:
+        result: asyncio.Future[Ranking] = asyncio.get_running_loop().create_future()
+        return cls(group, options, estimated_tokens(group), result)
 
     @property
     def waiting(self) -> bool:
-        """False when the client went away: an answer that nobody awaits is cancelled."""
-        return not self.answer.done()
+        """False once the client has disconnected, which cancels the result."""
+        return not self.result.done()
 
-    def goes_with(self, first: Job) -> bool:
-        """Whether the two can be computed together: by one plan, and with deadlines that are near each other."""
+    def can_join(self, first: Job) -> bool:
+        """Whether the two can share a batch: the same plan, and deadlines that are close to each other."""
         if self.options.plan != first.options.plan:
             return False
-        mine, other = self.options.deadline, first.options.deadline
-        if mine is NO_DEADLINE or other is NO_DEADLINE:
-            return mine is other
-        apart = abs(mine.at - other.at)
-        least, most = sorted((mine.left, other.left))
-        return most <= 0 or apart <= NEAR * least  # a request that is late anyway loses nothing in a batch
+        own, batch = self.options.deadline, first.options.deadline
+        if own is NO_DEADLINE or batch is NO_DEADLINE:
+            return own is batch
+        difference = abs(own.at - batch.at)
+        least, most = sorted((own.left, batch.left))
+        return most <= 0 or difference <= DEADLINE_TOLERANCE * least  # requests already late lose nothing in a batch
 
 
-def job_for(ranker: Ranker, asked: Asked, options: RankOptions) -> Job:
-    """A job with its options checked: one request's mistake must not reach the others in its batch."""
-    answer: asyncio.Future[Ranking] = asyncio.get_running_loop().create_future()
-    return Job(asked, ranker.resolved(options), about_tokens(*asked), answer)
-
-
-def about_tokens(question: str, candidates: Sequence[Document]) -> int:
-    """How many a model will read, near enough: counting them is the model's work."""
-    letters = sum(len(text_of(candidate)) + len(question) for candidate in candidates)
-    return letters // LETTERS_PER_TOKEN + len(candidates)
+def estimated_tokens(group: CheckedGroup) -> int:
+    """Roughly how many tokens a model will read; tokenising here would do the model's work twice."""
+    question, candidates = group
+    characters = sum(len(text_of(candidate)) + len(question) for candidate in candidates)
+    return characters // CHARACTERS_PER_TOKEN + len(candidates)
 
 
 @dataclass(frozen=True)
-class Patience(Deadline):
-    """A batch's deadline: the earliest of its requests', and over at once when nobody waits any more."""
+class BatchDeadline(Deadline):
+    """The earliest deadline of a batch's jobs; it passes at once when no client is waiting any more."""
 
     jobs: Sequence[Job] = ()
 
     @classmethod
-    def of(cls, jobs: Sequence[Job]) -> Patience:
+    def of(cls, jobs: Sequence[Job]) -> BatchDeadline:
         return cls(min(job.options.deadline.at for job in jobs), jobs)
 
     @property
@@ -78,14 +79,11 @@ class Patience(Deadline):
         return super().left if any(job.waiting for job in self.jobs) else -1.0
 
 
-Found = TypeVar("Found")
-
-
 class Batcher:
-    """One thread computes; the event loop alone touches the queue, so nothing needs a lock.
+    """Ranks the queued jobs in batches, in one thread; only the event loop touches the queue, so nothing needs a lock.
 
-    No request waits for company: a batch is what has gathered while the one before it was computed. The thread is one
-    because engines share a batch out among the cores by themselves.
+    No job waits for a batch to fill: a batch is what has gathered while the one before was computed. One thread is
+    enough because engines divide a batch among the cores themselves.
     """
 
     def __init__(self, ranker: Ranker, metrics: Metrics, *, tokens: int) -> None:
@@ -97,27 +95,27 @@ class Batcher:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="cascada-serve")
 
     def __len__(self) -> int:
-        """Requests that have not been begun and are still awaited."""
+        """How many jobs wait to be started."""
         return sum(job.waiting for job in self._queue)
 
     def add(self, job: Job) -> None:
         self._queue.append(job)
         self._arrived.set()
 
-    async def call(self, work: Callable[[], Found]) -> Found:
-        """Run something else in the computing thread, after what it is at."""
+    async def call(self, work: Callable[[], T]) -> T:
+        """Run `work` in the computing thread, after its current batch."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def run(self) -> None:
-        """Until cancelled. Whatever goes wrong with a batch, the next one is taken: nobody may wait for ever."""
+        """Compute batches until cancelled. If one fails, the next one is taken: no client may wait for ever."""
         while True:
             await self._arrived.wait()
-            batch = self._take()
+            batch = self._next_batch()
             if not batch:
                 self._arrived.clear()
                 continue
             try:
-                await self._settle(batch)
+                await self._compute(batch)
             except Exception as error:
                 LOG.exception("a batch failed")
                 for job in batch:
@@ -126,22 +124,22 @@ class Batcher:
     def close(self) -> None:
         self._thread.shutdown()
 
-    def _take(self) -> list[Job]:
-        """The one that came first, and those in the queue that go with it, up to the token budget."""
+    def _next_batch(self) -> list[Job]:
+        """The oldest job, and those in the queue that can join it, up to the token budget."""
         batch: list[Job] = []
-        room = self.tokens
-        left: deque[Job] = deque()
+        budget = self.tokens
+        remaining: deque[Job] = deque()
         for job in filter(lambda job: job.waiting, self._queue):
-            if not batch or (job.tokens <= room and job.goes_with(batch[0])):
+            if not batch or (job.tokens <= budget and job.can_join(batch[0])):
                 batch.append(job)
-                room -= job.tokens
+                budget -= job.tokens
             else:
-                left.append(job)
-        self._queue = left
+                remaining.append(job)
+        self._queue = remaining
         return batch
 
-    async def _settle(self, batch: list[Job]) -> None:
-        """Everyone in the batch gets a ranking or an error; an error that is one request's own stays with it."""
+    async def _compute(self, batch: list[Job]) -> None:
+        """Give every job a ranking or an error. If the batch fails, try each job alone, to find whose error it is."""
         try:
             rankings = await self.call(lambda: self._rank(batch))
         except asyncio.CancelledError:
@@ -151,24 +149,25 @@ class Batcher:
                 _fail(batch[0], error)
                 return
             for job in batch:
-                await self._settle([job])
+                await self._compute([job])
             return
         for job, ranking in zip(batch, rankings, strict=True):
             if job.waiting:
-                job.answer.set_result(ranking)
-        self.metrics.ranked(rankings)
+                job.result.set_result(ranking)
+        self.metrics.record_batch(rankings)
 
     def _rank(self, batch: list[Job]) -> list[Ranking]:
-        options = replace(batch[0].options, deadline=Patience.of(batch))
-        return self.ranker.rank_together([job.asked for job in batch], options)
+        """Whole rankings: jobs of one batch may want different numbers of results."""
+        options = replace(batch[0].options, top=None, deadline=BatchDeadline.of(batch))
+        return self.ranker.rank_together([job.group for job in batch], options)
 
 
-class ComputingFailed(Exception):
-    """The request was checked before, so that this is no mistake of the user's, whatever the ranker calls it."""
+class ComputationFailed(Exception):
+    """The server's fault: the request was checked before, whatever kind of error the ranker raised."""
 
 
 def _fail(job: Job, error: BaseException) -> None:
     if job.waiting:
-        failed = error if isinstance(error, NotHeld) else ComputingFailed()
-        failed.__cause__ = None if failed is error else error
-        job.answer.set_exception(failed)
+        failure = error if isinstance(error, NotHeld) else ComputationFailed()
+        failure.__cause__ = None if failure is error else error
+        job.result.set_exception(failure)

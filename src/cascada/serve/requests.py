@@ -1,4 +1,4 @@
-"""What every dialect's request may hold, with one meaning."""
+"""Request bodies: parsing JSON, checking its shape, and the parameters that every dialect accepts."""
 
 from __future__ import annotations
 
@@ -12,109 +12,110 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from cascada.serve.responses import Refusal
-from cascada.serve.settings import Settings
+from cascada.serve.responses import ApiError
+from cascada.serve.settings import ServerSettings
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Top = Annotated[int | None, Field(ge=1, description="Return only this many results, the best ones.")]
+
+MAX_DEPTH = 32
+"""Levels of nested lists and objects. Deeper ones could be parsed, but not written again."""
 
 
-Document = str | dict[str, Any]
-
-
-Top = Annotated[int | None, Field(ge=1, description="Answer with the best so many.")]
-
-
-class Cut(BaseModel):
-    """How far to go. All dialects take these, though only ours has them on its own account."""
+class RankParameters(BaseModel):
+    """How a ranking may be cut short. Every dialect accepts these, though only ours defines them."""
 
     model_config = ConfigDict(strict=True)
 
     drop: Number | list[Number] | Literal["fit"] | None = Field(
-        None, description="Share of the candidates that leave at each exit: one, or one for each exit but the last."
+        None,
+        description="Share of the surviving candidates to drop at each exit: one number, or one for each exit but the "
+        'last; or "fit", to drop as few as the deadline allows.',
     )
-    keep: list[int] | None = Field(None, description="Instead of drop: how many stay after each exit but the last.")
+    keep: list[int] | None = Field(
+        None, description="Instead of drop: how many candidates survive each exit but the last."
+    )
     deadline_ms: Number | None = Field(
-        None, gt=0, description="Answer after so many milliseconds with the best complete order there is."
+        None, gt=0, description="After this many milliseconds, respond with the best complete order so far."
     )
-
-
-DEPTH = 32
-"""Objects in objects: deeper ones could be read but not written again."""
 
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def body_as(model: type[Model], settings: Settings) -> Callable[[Request], Awaitable[Model]]:
-    """A dependency: the request's JSON as `model`."""
+def json_body(model: type[Model], settings: ServerSettings) -> Callable[[Request], Awaitable[Model]]:
+    """A FastAPI dependency that parses the request's JSON as `model`."""
 
     async def read(request: Request) -> Model:
-        value = parsed(await _bytes(request, settings))
+        value = parse_json(await _read_body(request, settings))
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            raise Refusal("invalid", _sentence(error.errors(include_url=False, include_context=False)[0])) from None
+            raise ApiError("invalid", _sentence(error.errors(include_url=False, include_context=False)[0])) from None
 
     return read
 
 
-async def _bytes(request: Request, settings: Settings) -> bytes:
-    """Browsers send JSON to strangers only after asking for leave; other types they just send."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal("unsupported", f"The body is {kind or 'of no type'}; send JSON, Content-Type: application/json.")
-    if _announced(request) > settings.max_body:
-        raise _too_large(settings)
-    held = bytearray()
+async def _read_body(request: Request, settings: ServerSettings) -> bytes:
+    """Read the body, up to the limits. It must be declared as JSON: a page from another origin can make a browser send
+    any other type without asking this server for permission (CORS).
+    """
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        sent = content_type or "of no type"
+        raise ApiError("unsupported", f"The body is {sent}; send JSON, Content-Type: application/json.")
+    if _declared_length(request) > settings.max_body:
+        raise _body_too_large(settings)
+    body = bytearray()
     try:
         async with asyncio.timeout(settings.read_seconds):
-            async for part in request.stream():
-                held += part
-                if len(held) > settings.max_body:
-                    raise _too_large(settings)
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > settings.max_body:
+                    raise _body_too_large(settings)
     except TimeoutError:
-        raise Refusal("too_slow", f"The body took longer than {settings.read_seconds:g} seconds to arrive.") from None
-    return bytes(held)
+        raise ApiError("too_slow", f"The body took longer than {settings.read_seconds:g} seconds to arrive.") from None
+    return bytes(body)
 
 
-def _announced(request: Request) -> int:
+def _declared_length(request: Request) -> int:
     length = request.headers.get("content-length", "")
     return int(length) if length.isascii() and length.isdecimal() and len(length) < 20 else 0
 
 
-def _too_large(settings: Settings) -> Refusal:
-    return Refusal("too_large", f"The body is larger than {settings.max_body:,} bytes, the most that is read.")
+def _body_too_large(settings: ServerSettings) -> ApiError:
+    return ApiError("too_large", f"The body is larger than {settings.max_body:,} bytes, the limit.")
 
 
-def parsed(body: bytes) -> Any:
-    """The JSON in a body: only what can be written as JSON again."""
+def parse_json(body: bytes) -> Any:
+    """Parse a body, accepting only what can be written as JSON again."""
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
-        if _deeper(value, DEPTH):
+        value = json.loads(body.decode("utf-8"), parse_constant=_reject_number, parse_float=_finite)
+        if _is_deeper_than(value, MAX_DEPTH):
             raise RecursionError
     except UnicodeDecodeError as error:
-        raise Refusal("malformed", f"The body is not UTF-8 (byte {error.start + 1}).") from None
+        raise ApiError("malformed", f"The body is not UTF-8 (byte {error.start + 1}).") from None
     except RecursionError:
-        raise Refusal("malformed", f"The body has more than {DEPTH} levels of lists and objects.") from None
+        raise ApiError("malformed", f"The body has more than {MAX_DEPTH} levels of lists and objects.") from None
     except ValueError as error:
-        raise Refusal("malformed", f"The body is not JSON: {error}.") from None
+        raise ApiError("malformed", f"The body is not JSON: {error}.") from None
     return value
 
 
-def _deeper(value: Any, room: int) -> bool:
+def _is_deeper_than(value: Any, levels: int) -> bool:
     if not isinstance(value, (dict, list)):
         return False
-    inner = value.values() if isinstance(value, dict) else value
-    return room == 0 or any(_deeper(one, room - 1) for one in inner)
+    children = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper_than(child, levels - 1) for child in children)
 
 
-def _no_number(name: str) -> NoReturn:
+def _reject_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    return number if isfinite(number) else _no_number(digits)
+    return number if isfinite(number) else _reject_number(digits)
 
 
 def _sentence(problem: ErrorDetails) -> str:

@@ -1,4 +1,7 @@
-"""JSON answers. Python's own writer, in ASCII: what came in as a broken character goes out as it came."""
+"""JSON responses and errors.
+
+Python's own JSON writer, in ASCII, returns an unpaired surrogate in a user's text exactly as it was sent.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,10 @@ from starlette.requests import ClientDisconnect
 
 from cascada.core.errors import CascadaError, NotHeld
 
-
-def answer(content: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    body = json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-    return Response(body, status, headers, "application/json")
-
-
-def refused(request: Request, refusal: Refusal) -> Response:
-    """In the shape that the clients of this path understand."""
-    from cascada.serve.dialects import shape_of
-
-    content = shape_of(request.url.path)(refusal)
-    request.state.told["reason"] = refusal.reason
-    return answer(content, status=refusal.status, headers=refusal.headers)
-
-
 Reason = Literal[
     "malformed", "invalid", "empty", "too_large", "unauthorized", "overloaded", "too_slow", "unsupported",
     "not_found", "not_allowed", "elsewhere", "failed",
 ]  # fmt: skip
-
 
 STATUS: Mapping[Reason, int] = {
     "malformed": 400,
@@ -50,8 +37,8 @@ STATUS: Mapping[Reason, int] = {
 }
 
 
-class Refusal(Exception):
-    """A request that is not answered, with a sentence for the one who sent it."""
+class ApiError(Exception):
+    """A request that is rejected or failed, with a sentence for the client."""
 
     def __init__(self, reason: Reason, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -64,43 +51,53 @@ class Refusal(Exception):
         return STATUS[self.reason]
 
 
-class Gone(Exception):
-    """The client hung up; there is nobody to answer."""
+def json_response(content: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    body = json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return Response(body, status, headers, "application/json")
 
 
-async def on_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return refused(request, error)
+def error_response(request: Request, error: ApiError) -> Response:
+    """The error in the shape that clients of this path understand."""
+    from cascada.serve.dialects import error_body_of
+
+    content = error_body_of(request.url.path)(error)
+    request.state.log_fields["reason"] = error.reason
+    return json_response(content, status=error.status, headers=error.headers)
 
 
-async def on_mistake(request: Request, error: Exception) -> Response:
-    return refused(request, Refusal("invalid", str(error)))
+async def on_api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return error_response(request, error)
 
 
-async def on_elsewhere(request: Request, error: Exception) -> Response:
-    """Another server holds it: HTTP calls the request misdirected."""
-    return refused(request, Refusal("elsewhere", str(error)))
+async def on_user_mistake(request: Request, error: Exception) -> Response:
+    return error_response(request, ApiError("invalid", str(error)))
 
 
-async def on_route(request: Request, error: Exception) -> Response:
-    """FastAPI found no such path, or not this method for it."""
+async def on_held_elsewhere(request: Request, error: Exception) -> Response:
+    """Another server holds the data: HTTP calls the request misdirected."""
+    return error_response(request, ApiError("elsewhere", str(error)))
+
+
+async def on_no_route(request: Request, error: Exception) -> Response:
+    """FastAPI knows no such path, or not this method for it."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        return refused(request, Refusal("not_allowed", f"{request.method} is not for this path.", error.headers))
-    return refused(request, Refusal("not_found", "There is nothing at this path; see /openapi.json."))
+        message = f"{request.method} is not allowed for this path."
+        return error_response(request, ApiError("not_allowed", message, error.headers))
+    return error_response(request, ApiError("not_found", "There is nothing at this path; see /openapi.json."))
 
 
-async def on_gone(request: Request, error: Exception) -> Response:
-    """For the log alone; 499 is what nginx writes there."""
-    request.state.told["gone"] = True
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """The client hung up, so this response is only for the log; 499 is nginx's code for it."""
+    request.state.log_fields["gone"] = True
     return Response(status_code=499)
 
 
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
-    Refusal: on_refusal,
-    CascadaError: on_mistake,
-    NotHeld: on_elsewhere,
-    HTTPException: on_route,
-    Gone: on_gone,
-    ClientDisconnect: on_gone,
+    ApiError: on_api_error,
+    CascadaError: on_user_mistake,
+    NotHeld: on_held_elsewhere,
+    HTTPException: on_no_route,
+    ClientDisconnect: on_disconnect,
 }

@@ -1,4 +1,4 @@
-"""What all dialects call: the queue's door, the limits, and a ranking."""
+"""What all dialects call: admission to the queue, size limits, and a ranking."""
 
 from __future__ import annotations
 
@@ -10,132 +10,146 @@ from math import ceil
 from typing import Any, Protocol, TypeVar
 
 from fastapi import Request
+from starlette.requests import ClientDisconnect
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.inputs import RankOptions, text_of
-from cascada.ranking.result import Document
+from cascada.ranking.inputs import CheckedGroup, RankOptions, text_of
+from cascada.ranking.result import TextOrMapping
 from cascada.serve.metrics import Metrics
-from cascada.serve.queue import Batcher, job_for
-from cascada.serve.requests import Cut
-from cascada.serve.responses import Gone, Refusal
-from cascada.serve.settings import Settings
+from cascada.serve.queue import Batcher, Job
+from cascada.serve.requests import RankParameters
+from cascada.serve.responses import ApiError
+from cascada.serve.settings import ServerSettings
 
 LONGEST_RETRY = 30
-"""Seconds: a queue that takes longer is not worth being foretold."""
+"""Seconds; beyond that, an estimate of the wait is worth nothing."""
+
+T = TypeVar("T")
 
 
-Found = TypeVar("Found")
-
-
-class Answered(Protocol):
+class SupportsToDict(Protocol):
     def to_dict(self) -> dict[str, Any]: ...
 
 
-class Asks(Protocol):
-    """What answers `/v1/ask`: `cascada.search.Asker`, or anything with its method."""
+class SupportsAnswer(Protocol):
+    """What answers `/v1/ask`: `cascada.search.Asker`, or anything with this method."""
 
-    def answer(self, question: str, options: RankOptions, *, paragraphs: int) -> Answered: ...
+    def answer(self, question: str, options: RankOptions, *, paragraphs: int) -> SupportsToDict: ...
 
 
 class Service:
-    def __init__(self, ranker: Ranker, settings: Settings, asker: Asks | None = None) -> None:
+    """One model with its queue, limits and metrics."""
+
+    def __init__(self, ranker: Ranker, settings: ServerSettings, asker: SupportsAnswer | None = None) -> None:
         self.ranker = ranker
         self.settings = settings
         self.asker = asker
         self.metrics = Metrics()
         self.batcher = Batcher(ranker, self.metrics, tokens=settings.batch_tokens)
         self.ready = False
-        self._inside = 0
-        self._pace = 0.0  # seconds from one answer to the next, as of late
-        self._last = time.perf_counter()
-        self.metrics.watch("queue_requests", "Requests that have not been begun.", lambda: len(self.batcher))
-        self.metrics.watch("inside_requests", "Requests read, waiting or computed now.", lambda: self._inside)
-        self.metrics.watch("ready", "1 once the model is warmed up.", lambda: self.ready)
+        self._in_flight = 0
+        self._response_interval = 0.0  # seconds from one response to the next, as a moving average
+        self._last_response = time.perf_counter()
+        self.metrics.add_gauge("queue_requests", "Requests that wait to be started.", lambda: len(self.batcher))
+        in_flight = "Requests being read, waiting or being computed."
+        self.metrics.add_gauge("inside_requests", in_flight, lambda: self._in_flight)
+        self.metrics.add_gauge("ready", "1 once the model is warmed up.", lambda: self.ready)
 
-    async def place(self) -> AsyncIterator[None]:
-        """A dependency: a place inside, taken before the body is read, so that refusing costs next to nothing."""
-        if self._inside >= self.settings.queue:
-            retry = {"Retry-After": str(self._seconds_until_free())}
-            raise Refusal("overloaded", "The server is busy; try again later.", retry)
-        self._inside += 1
+    async def admit(self) -> AsyncIterator[None]:
+        """A FastAPI dependency: admit the request, or reject it cheaply, before its body is read."""
+        if self._in_flight >= self.settings.queue:
+            retry = {"Retry-After": str(self._retry_seconds())}
+            raise ApiError("overloaded", "The server is busy; try again later.", retry)
+        self._in_flight += 1
         try:
             yield
         finally:
-            self._inside -= 1
+            self._in_flight -= 1
             now = time.perf_counter()
-            self._pace += 0.1 * (min(now - self._last, 1.0) - self._pace)
-            self._last = now
+            self._response_interval += 0.1 * (min(now - self._last_response, 1.0) - self._response_interval)
+            self._last_response = now
 
     async def rank(
-        self, request: Request, question: str, candidates: Sequence[Document], cut: Cut, top: int | None = None
+        self,
+        request: Request,
+        question: str,
+        candidates: Sequence[TextOrMapping],
+        parameters: RankParameters,
+        top: int | None = None,
     ) -> Ranking:
-        """The ranking of one request, computed with others'."""
-        self._check(question, candidates)
-        job = job_for(self.ranker, (question, candidates), self.options(cut))
+        """Rank the candidates of one request, possibly in a batch with others."""
+        options = self.options(parameters, top)
+        job = Job.of(self._checked(question, candidates), options)
         self.batcher.add(job)
-        ranking = await self._awaited(request, job.answer)
-        request.state.told.update(candidates=len(candidates), complete=ranking.complete)
-        return replace(ranking, items=ranking.items[:top])
+        ranking = await self._wait_for(request, job.result)
+        request.state.log_fields.update(candidates=len(candidates), complete=ranking.complete)
+        return replace(ranking, items=ranking.items[: options.top])
 
-    async def call(self, request: Request, work: Callable[[], Found]) -> Found:
-        """Something else for the computing thread, unless the client leaves first."""
-        return await self._awaited(request, asyncio.ensure_future(self.batcher.call(work)))
+    async def call(self, request: Request, work: Callable[[], T]) -> T:
+        """Run other work in the computing thread, unless the client disconnects first."""
+        return await self._wait_for(request, asyncio.ensure_future(self.batcher.call(work)))
+
+    def options(self, parameters: RankParameters, top: int | None) -> RankOptions:
+        """Check what a request asks for, once: the plan it means for this ranker, and the deadline.
+
+        The deadline starts here, so that it includes the wait in the queue.
+        """
+        deadline_ms = parameters.deadline_ms or self.settings.deadline_ms
+        options = RankOptions.of(top=top, drop=parameters.drop, keep=parameters.keep, deadline_ms=deadline_ms)
+        return self.ranker.resolved(options)
 
     def check_question(self, question: str) -> None:
         if not question.strip():
             raise CascadaError("The question is empty.")
-        if len(question) > self.settings.max_question:
-            raise _too_long("The question", len(question), self.settings.max_question)
-        _check_letters(question, "The question")
+        _check_length("The question", question, self.settings.max_question)
+        _check_encodable("The question", question)
 
-    def _check(self, question: str, candidates: Sequence[Document]) -> None:
+    def _checked(self, question: str, candidates: Sequence[TextOrMapping]) -> CheckedGroup:
+        """Check the limits. Pydantic has checked the types, and the ranker checks nothing again."""
         self.check_question(question)
         if not candidates:
-            raise Refusal("empty", "There are no documents to rank.")
-        most, longest = self.settings.max_documents, self.settings.max_document
+            raise ApiError("empty", "There are no documents to rank.")
+        most = self.settings.max_documents
         if len(candidates) > most:
-            raise Refusal("too_large", f"There are {len(candidates):,} documents; at most {most:,} are ranked.")
+            raise ApiError("too_large", f"There are {len(candidates):,} documents; the limit is {most:,}.")
         for index, candidate in enumerate(candidates):
             text = text_of(candidate)
-            if len(text) > longest:
-                raise _too_long(f"Document {index}", len(text), longest)
-            _check_letters(text, f"Document {index}")
+            _check_length(f"Document {index}", text, self.settings.max_document)
+            _check_encodable(f"Document {index}", text)
+        return CheckedGroup(question, tuple(candidates))
 
-    def options(self, cut: Cut) -> RankOptions:
-        """What a request asks for. Its deadline counts from here on: the wait in the queue is part of it."""
-        return RankOptions.of(drop=cut.drop, keep=cut.keep, deadline_ms=cut.deadline_ms or self.settings.deadline_ms)
-
-    async def _awaited(self, request: Request, found: asyncio.Future[Found]) -> Found:
-        """What is found, unless the client hangs up before: then it is cancelled, and not computed if not begun."""
-        left = asyncio.ensure_future(_left(request))
+    async def _wait_for(self, request: Request, result: asyncio.Future[T]) -> T:
+        """Wait for the result. If the client disconnects first, cancel it; it is computed only if already started."""
+        disconnected = asyncio.ensure_future(_disconnected(request))
         try:
-            both: set[asyncio.Future[Any]] = {found, left}
+            both: set[asyncio.Future[Any]] = {result, disconnected}
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not found.done():
-                self.metrics.gone.inc()
-                raise Gone
-            return found.result()
+            if not result.done():
+                self.metrics.disconnected.inc()
+                raise ClientDisconnect
+            return result.result()
         finally:
-            left.cancel()
-            found.cancel()
+            disconnected.cancel()
+            result.cancel()
 
-    def _seconds_until_free(self) -> int:
-        return min(max(ceil(self._pace * self.settings.queue / 2), 1), LONGEST_RETRY)
+    def _retry_seconds(self) -> int:
+        return min(max(ceil(self._response_interval * self.settings.queue / 2), 1), LONGEST_RETRY)
 
 
-async def _left(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def _too_long(what: str, length: int, longest: int) -> Refusal:
-    return Refusal("too_large", f"{what} has {length:,} characters; the most that are read is {longest:,}.")
+def _check_length(name: str, text: str, limit: int) -> None:
+    if len(text) > limit:
+        raise ApiError("too_large", f"{name} has {len(text):,} characters; the limit is {limit:,}.")
 
 
-def _check_letters(text: str, what: str) -> None:
-    """JSON can write half a character, `"\\ud800"`, which no tokenizer reads."""
+def _check_encodable(name: str, text: str) -> None:
+    """Reject unpaired surrogates, `"\\ud800"`: JSON can write them, but no tokenizer can read them."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise Refusal("invalid", f"{what} has half a character, at {error.start}.") from None
+        raise ApiError("invalid", f"{name} has an unpaired surrogate at character {error.start}.") from None

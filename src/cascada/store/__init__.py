@@ -1,4 +1,8 @@
-"""The store: documents encoded once, on disk, for rankers that meet them again with every question."""
+"""The store: document encodings on disk, computed once for all questions, in LMDB.
+
+From the inside out: `number_formats` and `entries` define the bytes, `lmdb_file`, `folder` and `environment` the files
+and transactions, `store` and `shards` the stores themselves; `fill` and `maintenance` work on any store.
+"""
 
 from cascada.core.errors import require
 
@@ -6,8 +10,8 @@ require("lmdb", "store", "a store of encodings")
 
 from cascada.store.fill import Encoder, LoadedInEachProcess, fill, store_for  # noqa: E402
 from cascada.store.folder import is_store  # noqa: E402
-from cascada.store.format import FORMS  # noqa: E402
-from cascada.store.maintenance import Stats, check_structure, damaged, stats  # noqa: E402
+from cascada.store.maintenance import Stats, check_structure, damaged_keys, stats  # noqa: E402
+from cascada.store.number_formats import FORMS  # noqa: E402
 from cascada.store.shards import ShardedStore, open_store, shard_of  # noqa: E402
 from cascada.store.store import Store  # noqa: E402
 
@@ -19,7 +23,7 @@ __all__ = [
     "Stats",
     "Store",
     "check_structure",
-    "damaged",
+    "damaged_keys",
     "fill",
     "is_store",
     "open_store",

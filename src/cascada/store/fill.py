@@ -1,4 +1,4 @@
-"""What fills a store: the part of a ranker that reads documents without having seen the question."""
+"""Filling a store: encode every text that it lacks, in one process or several, and resume after a kill."""
 
 from __future__ import annotations
 
@@ -16,31 +16,39 @@ from numpy.typing import NDArray
 
 from cascada.core.errors import CascadaError
 from cascada.core.processors import cores
-from cascada.core.workers import in_order
+from cascada.core.workers import map_in_order
 from cascada.store.folder import is_store
-from cascada.store.format import Floats2d
+from cascada.store.number_formats import Floats2d
 from cascada.store.store import Store
+
+BATCH = 32
+"""Texts that are encoded together and written in one transaction: a kill loses at most this many for each worker."""
+
+WINDOW = 2048
+"""Texts that are looked up together, then sorted by length, so that batches need little padding."""
+
+EncodedBatch = tuple[list[str], list[Floats2d]]
 
 
 class Encoder(Protocol):
-    """Turns texts into token encodings."""
+    """Turns texts into token encodings, such as the document side of a decoupled ranker."""
 
     @property
     def fingerprint(self) -> str:
-        """Of the weights and of everything else that changes an encoding: a store holds those of one fingerprint."""
+        """Identifies the weights and everything else that changes an encoding. A store belongs to one fingerprint."""
 
     @property
     def width(self) -> int:
-        """Numbers per token."""
+        """Values per token."""
 
     def encode(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """One array of (tokens, width) for each text, in order."""
 
 
 class LoadedInEachProcess:
-    """An encoder that travels to another process as the function that loads it, not with its weights.
+    """An encoder that is sent to other processes as the function that loads it, without its weights.
 
-    `load` can be pickled, such as `functools.partial(document_encoder, "runs/dc-bert")`.
+    `load` must be picklable, such as `functools.partial(document_encoder, "runs/dc-bert")`.
     """
 
     def __init__(self, load: Callable[[], Encoder]) -> None:
@@ -63,27 +71,16 @@ class LoadedInEachProcess:
 
 
 def store_for(encoder: Encoder, folder: Path, form: str | None = None, *, write: bool = True) -> Store:
-    """The store in the folder, made if it is not there: of int8, or of the `form` that is named.
+    """Open the encoder's store in a folder; create it, by default as int8, if there is none.
 
-    One that another encoder made, or that is of another form than the one named, is refused.
+    The store of another encoder is rejected, and so is one with another number format than a given `form`.
     """
     if not is_store(folder):
         return Store.create(folder, fingerprint=encoder.fingerprint, width=encoder.width, form=form or "int8")
     store = Store.open(folder, fingerprint=encoder.fingerprint, write=write)
     if form not in (None, store.header.form):
-        raise CascadaError(f"{folder} holds {store.header.form}, not {form}: give another form a store of its own.")
+        raise CascadaError(f"{folder} holds {store.header.form}, not {form}: use another folder for another format.")
     return store
-
-
-AT_ONCE = 32
-"""Texts that are encoded together and written in one transaction: what a kill can cost, for each worker."""
-
-
-WINDOW = 2048
-"""Texts that are looked up at once, and sorted by length so that those encoded together are padded little."""
-
-
-Encoded = tuple[list[str], list[Floats2d]]
 
 
 def fill(
@@ -94,22 +91,22 @@ def fill(
     workers: int = 1,
     advance: Callable[[int], object] | None = None,
 ) -> int:
-    """Encode every text that is not there yet; how many those were. Killed at any moment, it goes on when called again.
+    """Encode every text that is not in the store; return how many there were. After a kill, call it again to resume.
 
-    With several workers the encoder is pickled and sent to each process (see `LoadedInEachProcess`). `advance` hears
-    of texts as they are found in the store or written to it.
+    With several workers the encoder is pickled and sent to each process (see `LoadedInEachProcess`). `advance` is
+    called with the number of texts that were found in the store or written to it.
     """
     _check(store, encoder, workers)
-    heard = advance or (lambda _: None)
-    waiting: set[str] = set()
-    jobs = _jobs(store, texts, waiting, heard)
-    with closing(_through(encoder, jobs, workers)) as encoded:
-        added = 0
-        for done, encodings in encoded:
-            store.put(done, encodings)
-            waiting.difference_update(done)
-            added += len(done)
-            heard(len(done))
+    advance = advance or (lambda _: None)
+    unwritten: set[str] = set()
+    batches = _missing_batches(store, texts, unwritten, advance)
+    added = 0
+    with closing(_encode_batches(encoder, batches, workers)) as encoded:
+        for batch, encodings in encoded:
+            store.put(batch, encodings)
+            unwritten.difference_update(batch)
+            added += len(batch)
+            advance(len(batch))
     return added
 
 
@@ -119,50 +116,56 @@ def _check(store: Store, encoder: Encoder, workers: int) -> None:
         raise CascadaError(f"workers is {workers!r}; it must be a whole number from 1.")
 
 
-def _jobs(store: Store, texts: Iterable[str], waiting: set[str], heard: Callable[[int], object]) -> Iterator[list[str]]:
-    """Texts to encode together; not those that are `waiting` to be written."""
-    rest = iter(texts)
-    while window := list(islice(rest, WINDOW)):
-        missing = [text for text in store.missing(window) if text not in waiting]
-        heard(len(window) - len(missing))
-        waiting.update(missing)
+def _missing_batches(
+    store: Store, texts: Iterable[str], unwritten: set[str], advance: Callable[[int], object]
+) -> Iterator[list[str]]:
+    """Batches of texts that are not in the store. `unwritten` collects texts whose batch has not been written yet."""
+    remaining = iter(texts)
+    while window := list(islice(remaining, WINDOW)):
+        missing = [text for text in store.missing(window) if text not in unwritten]
+        advance(len(window) - len(missing))
+        unwritten.update(missing)
         missing.sort(key=len)
-        yield from (missing[start : start + AT_ONCE] for start in range(0, len(missing), AT_ONCE))
+        yield from (missing[start : start + BATCH] for start in range(0, len(missing), BATCH))
 
 
-def _through(encoder: Encoder, jobs: Iterator[list[str]], workers: int) -> Generator[Encoded, None, None]:
+def _encode_batches(
+    encoder: Encoder, batches: Iterator[list[str]], workers: int
+) -> Generator[EncodedBatch, None, None]:
     if workers == 1:
-        return in_order(partial(_encoded, encoder), jobs, workers=1)
+        return map_in_order(partial(_encode, encoder), batches, workers=1)
     try:
         packed = pickle.dumps(encoder)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise CascadaError(f"The encoder cannot go to other processes ({error}): use one worker.") from error
-    start = partial(_start, packed, max(1, cores() // workers))
-    return in_order(_encoded_here, jobs, workers=workers, start=start)
+        raise CascadaError(f"The encoder cannot be sent to other processes ({error}): use one worker.") from error
+    initializer = partial(_start_worker, packed, max(1, cores() // workers))
+    return map_in_order(_encode_in_worker, batches, workers=workers, initializer=initializer)
 
 
-def _encoded(encoder: Encoder, texts: list[str]) -> Encoded:
+def _encode(encoder: Encoder, texts: list[str]) -> EncodedBatch:
     return texts, encoder.encode(texts)
 
 
-_here: list[bytes] = []
-"""The encoder of this worker process, as it came."""
+_packed_encoder: list[bytes] = []
+"""The pickled encoder of this worker process."""
 
 
-def _start(packed: bytes, threads: int) -> None:
-    """The processes share the processor's cores; torch reads how many are its own when it is imported, an exported
-    ranker when it is loaded."""
+def _start_worker(packed: bytes, threads: int) -> None:
+    """Keep the encoder, and share the cores among the processes.
+
+    Torch reads its number of threads when it is imported, an exported ranker when it is loaded.
+    """
     for name in ("OMP_NUM_THREADS", "CASCADA_THREADS"):
         os.environ.setdefault(name, str(threads))
-    _here.append(packed)
+    _packed_encoder.append(packed)
 
 
 @cache
-def _encoder_here() -> Encoder:
-    """Unpacked with the first texts, so that what goes wrong is told as of any text."""
-    found: Encoder = pickle.loads(_here[-1])
-    return found
+def _worker_encoder() -> Encoder:
+    """Unpickled with the first batch rather than at the start, so that its errors reach the caller as any batch's."""
+    encoder: Encoder = pickle.loads(_packed_encoder[-1])
+    return encoder
 
 
-def _encoded_here(texts: list[str]) -> Encoded:
-    return _encoded(_encoder_here(), texts)
+def _encode_in_worker(texts: list[str]) -> EncodedBatch:
+    return _encode(_worker_encoder(), texts)

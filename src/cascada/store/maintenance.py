@@ -1,4 +1,4 @@
-"""Every entry of a store, a few at a time: one long transaction would keep a writer from using old pages again."""
+"""Statistics of a store, and checks for damage: of single entries by checksum, of the whole file by its B-tree."""
 
 from __future__ import annotations
 
@@ -10,36 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from lmdb.verify import VerifyError
-from lmdb.verify import verify as problems_of
+from lmdb.verify import verify as lmdb_verify
 
 from cascada.core.errors import CascadaError
-from cascada.store import entry
-from cascada.store.folder import newest
-from cascada.store.format import Header
-from cascada.store.lmdb_file import told
+from cascada.store.entries import CHECKSUM_BYTES, Header, is_intact
+from cascada.store.folder import newest_data_file
+from cascada.store.lmdb_file import lmdb_errors_as_sentences
 from cascada.store.store import Store
+
+ATTEMPTS = 5
+"""How often a file that changes during its check is checked again."""
+
+META_BYTES = 2 * mmap.PAGESIZE
+"""LMDB's two meta pages at the start of a file: every transaction that writes changes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a store holds, and what it takes on disk."""
+    """What a store holds, and its size on disk."""
 
     documents: int
     tokens: int
     entry_bytes: int
-    """Of the entries themselves."""
+    """The sum of all entries."""
     file_bytes: int
-    """Of the data file: pages that are not full, and holes, are in it."""
+    """The data file, with its partly filled and free pages."""
     header: Header
 
     @property
     def bytes_per_document(self) -> float:
-        """On disk, on average."""
+        """Bytes of the file per document."""
         return self.file_bytes / self.documents if self.documents else 0.0
 
     @property
     def tokens_per_document(self) -> float:
-        """On average."""
         return self.tokens / self.documents if self.documents else 0.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -53,54 +57,52 @@ class Stats:
 
 
 def stats(store: Store) -> Stats:
-    """Counted from the lengths of the entries alone: the encodings are not read."""
+    """Count documents and tokens, from the lengths of the entries alone: encodings are not read."""
     documents = tokens = entry_bytes = 0
     for size in store.walk(lambda _, value: len(value)):
         documents += 1
         entry_bytes += size
-        tokens += (size - entry.CHECKSUM) // store.header.token_bytes
+        tokens += (size - CHECKSUM_BYTES) // store.header.token_bytes
     return Stats(documents, tokens, entry_bytes, store.file_bytes, store.header)
 
 
-TRIES = 5
-
-
-_METAS = 2 * mmap.PAGESIZE
-"""Where LMDB says which pages are in use: every change of the file changes this part."""
-
-
-def damaged(store: Store, *, advance: Callable[[int], object] | None = None) -> Iterator[bytes]:
-    """The keys of the entries whose checksum is wrong. `advance` hears of every entry that was looked at."""
-    for name, sound in store.walk(lambda name, value: (name, entry.is_sound(name, value, store.header))):
+def damaged_keys(store: Store, *, advance: Callable[[int], object] | None = None) -> Iterator[bytes]:
+    """The keys of the entries whose checksum is wrong. `advance` is called with 1 for every entry checked."""
+    for key, intact in store.walk(lambda key, value: (key, is_intact(key, value, store.header))):
         if advance:
             advance(1)
-        if not sound:
-            yield name
+        if not intact:
+            yield key
 
 
 def check_structure(folder: str | PathLike[str]) -> None:
-    """Refuse a store whose file hangs together badly, before LMDB, which trusts its pages, opens it."""
+    """Raise an error if the file's B-tree is inconsistent.
+
+    The file is read without LMDB, which trusts its pages and may crash on damaged ones.
+    """
     path = Path(folder)
-    for _ in range(TRIES):
-        file = newest(path)
-        with told(path):
-            before = _metas(file)
-            found = _problems(file)
-            if not found or before == _metas(file):
+    for _ in range(ATTEMPTS):
+        file = newest_data_file(path)
+        with lmdb_errors_as_sentences(path):
+            before = _meta_pages(file)
+            problems = _problems(file)
+            if not problems or before == _meta_pages(file):
                 break
     else:
         raise CascadaError(f"{path} is being written to: verify it when that has ended.")
-    if found:
-        raise CascadaError(f"{path} is damaged beyond single entries ({found[0]}): make it anew with `cascada encode`.")
+    if problems:
+        raise CascadaError(
+            f"{path} is damaged beyond single entries ({problems[0]}): build it again with `cascada encode`."
+        )
 
 
 def _problems(file: Path) -> list[str]:
     try:
-        return list(problems_of(str(file), subdir=False))  # type: ignore[no-untyped-call]
+        return list(lmdb_verify(str(file), subdir=False))  # type: ignore[no-untyped-call]
     except VerifyError as error:
         return [str(error)]
 
 
-def _metas(file: Path) -> bytes:
-    with open(file, "rb") as opened:
-        return opened.read(_METAS)
+def _meta_pages(file: Path) -> bytes:
+    with open(file, "rb") as content:
+        return content.read(META_BYTES)

@@ -1,20 +1,22 @@
-"""A store of encodings: texts in, what an encoder made of them out."""
+"""A store of encodings: put in the encodings of texts, get them back by text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import lmdb
 from numpy.typing import ArrayLike
 
 from cascada.core.errors import CascadaError
-from cascada.store import entry
-from cascada.store.environment import Environment, environment
-from cascada.store.folder import make, newest
-from cascada.store.format import Floats2d, Header
-from cascada.store.walk import Look, Seen, compact, walk
+from cascada.store.entries import Header, key_of, pack, unpack
+from cascada.store.environment import Environment, Result, Visit, environment
+from cascada.store.folder import create_store, newest_data_file
+from cascada.store.number_formats import Floats2d
+
+if TYPE_CHECKING:
+    from lmdb import Transaction
 
 Source = str | PathLike[str]
 
@@ -26,7 +28,7 @@ class Store:
         store.put(texts, encoder.encode(texts))
         Store.open("corpus.store", fingerprint=encoder.fingerprint).get(texts)
 
-    After a fork, open it in the child anew.
+    After a fork, open the store again in the child process.
     """
 
     def __init__(self, environment: Environment, *, write: bool) -> None:
@@ -37,49 +39,47 @@ class Store:
 
     @classmethod
     def create(cls, folder: Source, *, fingerprint: str, width: int, form: str = "int8") -> Store:
-        """A new and empty store, open for writing. It appears whole or not at all."""
-        make(Path(folder), Header(fingerprint, width, form))
+        """Create an empty store and open it for writing. It appears whole or not at all."""
+        create_store(Path(folder), Header(fingerprint, width, form))
         return cls.open(folder, fingerprint=fingerprint, write=True)
 
     @classmethod
     def open(cls, folder: Source, *, fingerprint: str | None = None, write: bool = False) -> Store:
-        """A store that is there. One of another model than `fingerprint` is refused; None takes any."""
+        """Open an existing store. With a `fingerprint`, the store of another encoder is rejected."""
         path = Path(folder)
-        found = environment(path)
-        found.header.check(fingerprint, path)
-        return cls(environment(path, write=True) if write else found, write=write)
+        opened = environment(path)
+        opened.header.check(fingerprint, path)
+        return cls(environment(path, write=True) if write else opened, write=write)
 
     def get(self, texts: Sequence[str]) -> list[Floats2d | None]:
-        """Each text's encoding, (tokens, width); None for what is not there. They are views of one array."""
-        keys = [entry.key(text) for text in texts]
-        return self._environment.run(
-            lambda transaction: entry.unpacked([transaction.get(key) for key in keys], self.header)
-        )
+        """The encoding of each text, (tokens, width), or None if it is not there. All are views of one array."""
+        keys = [key_of(text) for text in texts]
+        return self._environment.run(lambda transaction: unpack([transaction.get(key) for key in keys], self.header))
 
     def put(self, texts: Sequence[str], encodings: Sequence[ArrayLike]) -> None:
-        """Keep all of them, or none if anything goes wrong; what is there for a text already is replaced."""
-        keys = [entry.key(text) for text in texts]
-        values = [entry.packed(key, value, self.header) for key, value in zip(keys, encodings, strict=True)]
+        """Write all encodings, or none if anything goes wrong. Existing entries are replaced."""
+        keys = [key_of(text) for text in texts]
+        values = [pack(key, encoding, self.header) for key, encoding in zip(keys, encodings, strict=True)]
 
-        def work(transaction: lmdb.Transaction[memoryview]) -> None:
+        def work(transaction: Transaction[memoryview]) -> None:
             for key, value in zip(keys, values, strict=True):
                 transaction.put(key, value)
 
         self._change(work)
 
     def remove(self, keys: Iterable[bytes]) -> None:
-        """Entries by their keys, such as those that `verify` finds damaged."""
+        """Remove entries by key, such as those that `damaged_keys` finds."""
         unwanted = list(keys)
 
-        def work(transaction: lmdb.Transaction[memoryview]) -> None:
+        def work(transaction: Transaction[memoryview]) -> None:
             for key in unwanted:
                 transaction.delete(key)
 
         self._change(work)
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """Those that are not there, each once, in order."""
-        keys = {text: entry.key(text) for text in texts}
+        """The distinct texts that are not in the store, in order."""
+        keys = {text: key_of(text) for text in texts}
         return self._environment.run(
             lambda transaction: [text for text, key in keys.items() if transaction.get(key) is None]
         )
@@ -88,27 +88,27 @@ class Store:
         return not self.missing([text])
 
     def __len__(self) -> int:
-        """Texts."""
-        return self._environment.run(lambda transaction: transaction.stat()["entries"]) - 1  # the header is one
+        """The number of texts."""
+        return self._environment.run(lambda transaction: transaction.stat()["entries"]) - 1  # without the header
 
-    def walk(self, look: Look[Seen]) -> Iterator[Seen]:
-        """What `look` makes of each entry's key and value, in the order of the keys; the value must not be kept."""
-        return walk(self._environment, look)
+    def walk(self, visit: Visit[Result]) -> Iterator[Result]:
+        """Yield what `visit` returns for each entry's key and value, in key order. `visit` must not keep the value."""
+        return self._environment.walk(visit)
 
     def compact(self) -> None:
-        """Write the data file anew, in order and without holes, while others read on. A kill leaves it as it was."""
-        self._check_writing()
-        compact(self._environment)
+        """Rewrite the data file without free pages, while others read on. A kill leaves the store as it was."""
+        self._check_writable()
+        self._environment.compact()
 
     @property
     def file_bytes(self) -> int:
-        """What the data file takes on disk."""
-        return newest(self.folder).stat().st_size
+        """The size of the data file."""
+        return newest_data_file(self.folder).stat().st_size
 
-    def _change(self, work: Callable[[lmdb.Transaction[memoryview]], None]) -> None:
-        self._check_writing()
+    def _change(self, work: Callable[[Transaction[memoryview]], None]) -> None:
+        self._check_writable()
         self._environment.run(work, write=True)
 
-    def _check_writing(self) -> None:
+    def _check_writable(self) -> None:
         if not self._write:
             raise CascadaError(f"{self.folder} was opened for reading: open it with write=True.")

@@ -1,4 +1,4 @@
-"""From a trained ranker to graphs for ONNX Runtime, and whether they still rank as the trained one does."""
+"""Export a trained ranker as ONNX graphs, and measure how closely they reproduce its scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from cascada.core.folder import CARD_FILE, PLAN_FILE, kind_of, refuse_a_ranker, require_trained, saving
+from cascada.core.folder import CARD_FILE, PLAN_FILE, kind_of, require_no_ranker, require_trained, saving
 from cascada.data import Group, Run, qrels
 from cascada.graphs.graph import WeightsFile
 from cascada.graphs.products import Dequantised, Float32, Int8, Products
@@ -18,53 +18,51 @@ from cascada.ranking.runs import exit_runs
 from cascada.systems.registry import part
 
 Precision = Literal["int8", "fp32"]
-
-
 WEIGHTS_FILE = "weights.bin"
+
+TOLERANCE = 1e-4
+"""The largest difference from torch's scores that a float32 export may have."""
 
 
 def export(folder: Path, out: Path, precision: Precision = "int8") -> None:
-    """Write the ranker in `folder` as ONNX graphs into `out`, which is not a ranker until its last file is there."""
-    refuse_a_ranker(out)
+    """Write the ranker in `folder` as ONNX graphs into `out`; until its last file is in place, `out` is no ranker."""
+    require_no_ranker(out)
     require_trained(folder, kind_of(folder), "a trained ranker")
     exporter: Exporter = part(kind_of(folder), "export").exporter(folder, precision)
     products: Products = Int8() if precision == "int8" else Float32()
-    with saving(out, {"engine": "onnx", **exporter.shape()}, manifest=True) as made:
-        with open(made / WEIGHTS_FILE, "wb") as file:
+    with saving(out, {"engine": "onnx", **exporter.shape()}, manifest=True) as temporary:
+        with open(temporary / WEIGHTS_FILE, "wb") as file:
             weights = WeightsFile(file, WEIGHTS_FILE)
-            exporter.write(made, products, weights, safe=False)
+            exporter.write(temporary, products, weights, safe=False)
             if precision == "int8":
-                exporter.write(made, Dequantised(), weights, safe=True)
+                exporter.write(temporary, Dequantised(), weights, safe=True)
         for name in ("tokenizer.json", CARD_FILE, PLAN_FILE):
             if (folder / name).exists():
-                shutil.copy(folder / name, made)
+                shutil.copy(folder / name, temporary)
 
 
 class Exporter(Protocol):
-    """A ranker that can be written as graphs, in some precision."""
+    """A trained ranker, ready to be written as graphs."""
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
-        """Write the graphs; `safe` ones multiply in float32."""
+        """Write the graphs. `safe` names the files of graphs that multiply in float32."""
         ...
 
     def shape(self) -> dict[str, Any]:
-        """What `cascada.json` says: all that the engine has to know before it reads a graph."""
+        """The content of `cascada.json`: all that the engine has to know before it reads a graph."""
         ...
-
-
-CLOSE = 1e-4
-"""How far a score in full precision may be from torch's."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Trained against exported, everyone run to the end."""
+    """A trained ranker and its export, compared on all candidates without drops."""
 
     largest_difference: float
     """Of any score at any exit."""
     trained: float
-    """MAP at the last exit."""
+    """MAP of the trained ranker at the last exit."""
     exported: float
+    """MAP of the exported ranker at the last exit."""
 
     @property
     def loss(self) -> float:
@@ -74,15 +72,15 @@ class Agreement:
 def agreement(
     folder: Path, out: Path, groups: Sequence[Group], advance: Callable[[int], None] = lambda pairs: None
 ) -> Agreement:
-    """Rank the groups, which must have ids, with both; `advance` is told of pairs that were ranked."""
-    before, after = (exit_runs(Ranker.load(place), groups, advance) for place in (folder, out))
+    """Rank the groups, which must have ids, with both rankers; `advance` is called with the number of ranked pairs."""
+    trained, exported = (exit_runs(Ranker.load(place), groups, advance) for place in (folder, out))
     labels = qrels(groups)
     return Agreement(
-        largest_difference=max(_difference(*runs) for runs in zip(before, after, strict=True)),
-        trained=evaluate(before[-1], labels, ("MAP",)).mean["MAP"],
-        exported=evaluate(after[-1], labels, ("MAP",)).mean["MAP"],
+        largest_difference=max(_difference(*runs) for runs in zip(trained, exported, strict=True)),
+        trained=evaluate(trained[-1], labels, ("MAP",)).mean["MAP"],
+        exported=evaluate(exported[-1], labels, ("MAP",)).mean["MAP"],
     )
 
 
-def _difference(one: Run, other: Run) -> float:
-    return max(abs(score - other[question][name]) for question, row in one.items() for name, score in row.items())
+def _difference(first: Run, second: Run) -> float:
+    return max(abs(score - second[question][name]) for question, row in first.items() for name, score in row.items())

@@ -1,4 +1,4 @@
-"""From a name to a ranker. A system's room is imported only when a ranker of its kind is asked for."""
+"""From a model's name to a ranker. The room of a system is imported only when one of its rankers is loaded."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
-from cascada.core.errors import CascadaError, first_line
-from cascada.core.folder import DECOUPLED, PLAN_FILE, READER, kind_of, read_shape
+from cascada.core.errors import CascadaError, first_line, require
+from cascada.core.folder import PLAN_FILE, READER, kind_of, read_shape
 from cascada.ranking.plan import read_plan
-from cascada.ranking.ranker import Ranker, in_a_row
-from cascada.systems.registry import part, untrained
+from cascada.ranking.ranker import Ranker, sequential_ranker
+from cascada.systems.registry import part, untrained_engine
 
 BUNDLED = "cascada-mini"
 """The model that comes with the package."""
 BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
 
 _SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin")
-"""The files that a model's scores depend on. Its card, its plan and what training left behind are not among them."""
+"""The files that a model's scores depend on: not its card, its plan or the records of its training."""
 
 
 def load(
@@ -30,34 +30,33 @@ def load(
     if not isinstance(model, (str, Path)) or not str(model):
         raise CascadaError(f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25 or cosine:FOLDER.")
     names = names_in(str(model))
-    if store is not None and not any(map(_is_decoupled, names)):
+    if store is not None and not any(map(_reads_store, names)):
         raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
     collection = None if texts is None else list(texts)
-    rankers = [_load_one(name, store, add, collection) for name in names]
-    return rankers[0] if len(rankers) == 1 else in_a_row(rankers)
+    rankers = [_load_ranker(name, store, add, collection) for name in names]
+    return rankers[0] if len(rankers) == 1 else sequential_ranker(rankers)
 
 
 def names_in(model: str) -> list[str]:
-    """The rankers in `A+B`, which run in a row, unless there is a folder of that name."""
+    """The rankers in `A+B`, which run in sequence; a folder of that name is one ranker."""
     if Path(model.removeprefix("cosine:")).exists():
         return [model]
     names = model.split("+")
     if not all(names):
-        raise CascadaError(f"The model is {model}; a name is missing beside a +, which puts rankers in a row.")
+        raise CascadaError(f"The model is {model}; a name is missing beside a +, which puts rankers in sequence.")
     return names
 
 
 def folder_of(model: str) -> Path:
-    """The folder of that name, or this machine's copy of the hub model `organisation/name`, fetched if necessary."""
+    """The folder of that name, or the local copy of the hub model `organisation/name`, downloaded if necessary."""
     if model == BUNDLED and not Path(model).exists():
         return BUNDLED_FOLDER
     if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
         return Path(model)
-    from huggingface_hub import snapshot_download
-
+    hub = require("huggingface_hub", "hub", f"there is no folder {model}, and fetching it from the hub")
     try:
-        return Path(snapshot_download(model))
-    except (OSError, ValueError) as error:  # the hub's errors are of these kinds
+        return Path(hub.snapshot_download(model))
+    except (OSError, ValueError) as error:  # the base classes of the hub's errors
         reason = first_line(error)
         raise CascadaError(
             f"There is no folder {model}, and no such model could be fetched from the hub: {reason}"
@@ -68,7 +67,7 @@ def model_digest(model: str, store: Path | str | None = None, *, plan: bool = Fa
     """A digest of the files that a model's scores depend on, and of the path of the store that it reads.
 
     A model that is not a folder on this machine is represented by its name. With `plan`, the saved drop plan counts
-    too: it decides who is dropped when a call does not say.
+    too: it decides which candidates are dropped when a call does not say.
     """
     digest = blake2b(digest_size=16)
     if store:
@@ -84,18 +83,21 @@ def model_digest(model: str, store: Path | str | None = None, *, plan: bool = Fa
     return digest.hexdigest()
 
 
-def _is_decoupled(name: str) -> bool:
-    return untrained(name) is None and kind_of(folder_of(name)) == DECOUPLED
+def _reads_store(name: str) -> bool:
+    if untrained_engine(name):
+        return False
+    kind = kind_of(folder_of(name))
+    return kind != READER and bool(part(kind, "engine").READS_STORE)
 
 
-def _load_one(name: str, store: Any, add: bool, texts: list[str] | None) -> Ranker:
-    named = untrained(name)
-    if named:
-        engine, argument = named
+def _load_ranker(name: str, store: Any, add: bool, texts: list[str] | None) -> Ranker:
+    untrained = untrained_engine(name)
+    if untrained:
+        engine, argument = untrained
         ranker: Ranker = engine.load(argument, texts)
         return ranker
     folder = folder_of(name)
-    kind, exits = kind_of(folder), read_shape(folder)["exits"]  # a wrong folder is refused before an engine is loaded
+    kind, exits = kind_of(folder), read_shape(folder)["exits"]  # reject a wrong folder before an engine is imported
     if kind == READER:
         raise CascadaError(f"{name} is a reader: it finds short answers and does not rank.")
     plan = read_plan(folder, exits)

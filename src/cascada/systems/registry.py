@@ -1,13 +1,18 @@
 """Which kind of model lives in which room. Loading, training, export, model cards and benchmarks ask here.
 
-A room is a package, and its file names are its interface. All of them are imported when they are first needed.
+A room is a package, and its file names are its interface. A file is imported when it is first needed.
 
 | file | what it has to define |
 |---|---|
-| `engine.py` | `load(folder, store, add=…)`: the ranker in a folder |
-| `export.py` | `exporter(folder, precision)`: what writes the ranker as graphs |
-| `settings.py` | `Model` and `Training`: what a recipe may say; `origin(model)`: what the weights started from |
-| `learner.py` | `trainer(recipe, folder)`: a new model and what trains it; `card(…)`: the model card |
+| `engine.py` | `load(folder, store, add=…)`: the ranker in a folder; `READS_STORE`: whether it reads stored encodings |
+| `export.py` | `exporter(folder, precision)`: an `Exporter`, which writes the ranker as ONNX graphs |
+| `settings.py` | `Model` and `Training`: the keys of a recipe; `origin(model)`: what the weights started from |
+| `learner.py` | `trainer(recipe, folder)`: a new model with its trainer; `card(…)`: the model card |
+
+The other files have the same names in every room: `shape.py` (sizes, no weights), `folder.py` (`save`, `load` and
+`begin`, which makes a model to train), `network.py`, `engine_onnx.py` and `engine_torch.py` (one engine each, between
+which `engine.py` chooses), `stages.py` (stages that do not depend on the engine), `cost.py`.
+A room imports no other room.
 
 A new system is a new room and one line in `ROOMS`.
 """
@@ -18,17 +23,17 @@ from importlib import import_module
 from typing import Any, Literal
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import COMPARE_AGGREGATE, DECOUPLED, READER, TRANSFORMER
+from cascada.core.folder import READER, TRANSFORMER
 
 ROOMS = {
     TRANSFORMER: "cascada.systems.cascade",
-    COMPARE_AGGREGATE: "cascada.systems.compare_aggregate",
-    DECOUPLED: "cascada.systems.decoupled",
+    "compare-aggregate": "cascada.systems.compare_aggregate",
+    "decoupled": "cascada.systems.decoupled",
 }
 """Kind of ranker, as `cascada.json` and recipes name it → its room."""
 
 UNTRAINED = {"bm25": "cascada.systems.bm25", "cosine": "cascada.systems.cosine"}
-"""Rankers that are named rather than kept in a folder, `NAME` or `NAME:ARGUMENT` → a room whose `engine.py` has
+"""Rankers that have a name instead of a folder, `NAME` or `NAME:ARGUMENT` → a room whose `engine.py` defines
 `load(argument, texts)`."""
 
 READERS = {READER: "cascada.reading"}
@@ -38,15 +43,15 @@ Part = Literal["engine", "export", "settings", "learner"]
 
 
 def part(kind: str, name: Part) -> Any:
-    """One module of the room of a kind."""
+    """Import one file of the room of a kind."""
     rooms = ROOMS | READERS
     if kind not in rooms:
         raise CascadaError(f"The kind of model is {kind!r}; there are {', '.join(rooms)}.")
     return import_module(f"{rooms[kind]}.{name}")
 
 
-def untrained(name: str) -> tuple[Any, str] | None:
-    """The engine of a named ranker and the argument behind the colon; None if the name is not one of `UNTRAINED`."""
+def untrained_engine(name: str) -> tuple[Any, str] | None:
+    """The engine of an untrained ranker and the argument after the colon; None if the name is not in `UNTRAINED`."""
     system, colon, argument = name.partition(":")
     if system not in UNTRAINED or (system == "cosine" and not colon):
         return None

@@ -1,4 +1,7 @@
-"""Okapi BM25: its formula, and an inverted index in memory."""
+"""Okapi BM25: its formula, and an inverted index in memory.
+
+The score of a text is the sum, over the question's distinct words, of `idf` · `term_weight`.
+"""
 
 from __future__ import annotations
 
@@ -15,53 +18,51 @@ from cascada.text.words import words
 
 K1, B = 1.2, 0.75
 
-
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 
 
-def rarity(texts: int, having: int) -> float:
-    """How much a word says: log(1 + (N − n + ½) / (n + ½)) if n of N texts have it."""
-    return log(1 + (texts - having + 0.5) / (having + 0.5))
+def idf(texts: int, document_frequency: int) -> float:
+    """Inverse document frequency, log(1 + (N − n + ½) / (n + ½)), of a word that n of N texts contain."""
+    return log(1 + (texts - document_frequency + 0.5) / (document_frequency + 0.5))
 
 
-def weight(count: Numbers, length: Numbers, average: float) -> Numbers:
-    """What a word counts that a text of so many words has so often, before its rarity."""
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+def term_weight(count: Numbers, length: Numbers, average_length: float) -> Numbers:
+    """BM25 term weight without IDF, for `count` occurrences in a text of `length` words."""
+    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average_length))
 
 
 class BM25Index:
-    """Scores every text against a question by adding up the postings of the question's words.
+    """Scores all texts against a question from the postings of the question's words.
 
-    The same Okapi BM25 that `cascada.ranking` ranks with; here what a word adds to a text is computed once. In memory,
-    for up to some hundred thousand sentences.
+    A word's contribution to a text is computed once, when the index is built. Scores equal those of the BM25 ranker
+    with all texts as its collection. For up to some hundred thousand sentences.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.vocabulary: dict[str, int] = {}
-        word, text, count = array("q"), array("q"), array("d")
+        """Word → its number."""
+        word_numbers, text_numbers, counts = array("q"), array("q"), array("d")  # one entry per posting
         lengths = array("d")
-        for number, one in enumerate(texts):
-            found = Counter(words(one))
-            word.extend(self.vocabulary.setdefault(key, len(self.vocabulary)) for key in found)
-            text.extend(number for _ in found)
-            count.extend(found.values())
-            lengths.append(found.total())
-        self._build(np.array(word), np.array(text), np.array(count), np.array(lengths))
+        for number, text in enumerate(texts):
+            bag = Counter(words(text))
+            word_numbers.extend(self.vocabulary.setdefault(word, len(self.vocabulary)) for word in bag)
+            text_numbers.extend(number for _ in bag)
+            counts.extend(bag.values())
+            lengths.append(bag.total())
+        self._build(np.array(word_numbers), np.array(text_numbers), np.array(counts), np.array(lengths))
 
     def __len__(self) -> int:
         return self.size
 
-    def rarity(self, word: str) -> float:
-        """How much a word says."""
+    def idf(self, word: str) -> float:
+        """Inverse document frequency of a word among the texts."""
         number = self.vocabulary.get(word)
-        return rarity(self.size, 0 if number is None else int(self.first[number + 1] - self.first[number]))
+        return idf(self.size, 0 if number is None else int(self.first[number + 1] - self.first[number]))
 
     def scores(self, question: str) -> Floats:
-        """(texts,)"""
+        """BM25 score of every text: (texts,)."""
         total = np.zeros(self.size)
         for word in dict.fromkeys(words(question)):
             number = self.vocabulary.get(word)
@@ -71,23 +72,23 @@ class BM25Index:
         return total
 
     def best(self, question: str, limit: int, scores: Floats | None = None) -> Ints:
-        """The texts that share a word with the question, best first, the earlier one of equals; at most `limit`.
+        """Numbers of up to `limit` texts that share a word with the question, best first; ties in order of the texts.
 
-        `scores` are the question's, if they are known already.
+        Pass the question's `scores` if they are already known.
         """
         scores = self.scores(question) if scores is None else scores
-        found = np.flatnonzero(scores)
-        if 0 < limit < len(found):
-            lowest = np.partition(scores[found], -limit)[-limit]
-            found = found[scores[found] >= lowest]
-        return found[np.argsort(-scores[found], kind="stable")][:limit]
+        matching = np.flatnonzero(scores)
+        if 0 < limit < len(matching):
+            lowest = np.partition(scores[matching], -limit)[-limit]
+            matching = matching[scores[matching] >= lowest]
+        return matching[np.argsort(-scores[matching], kind="stable")][:limit]
 
-    def _build(self, word: Ints, text: Ints, count: Floats, lengths: Floats) -> None:
+    def _build(self, word_numbers: Ints, text_numbers: Ints, counts: Floats, lengths: Floats) -> None:
         self.size = len(lengths)
-        having = np.bincount(word.astype(np.int64), minlength=len(self.vocabulary))
-        self.first = np.concatenate(([0], having.cumsum()))  # postings of word w: first[w] to first[w + 1]
-        order = np.argsort(word, kind="stable")
-        self.texts = text[order].astype(np.int64)
-        average = max(lengths.sum() / max(self.size, 1), 1.0)
-        rare = np.repeat([rarity(self.size, int(number)) for number in having], having)
-        self.weights = rare * weight(count[order], lengths[self.texts], average)
+        frequencies = np.bincount(word_numbers.astype(np.int64), minlength=len(self.vocabulary))  # (words,)
+        self.first = np.concatenate(([0], frequencies.cumsum()))  # postings of word w: first[w] to first[w + 1]
+        order = np.argsort(word_numbers, kind="stable")
+        self.texts = text_numbers[order].astype(np.int64)  # (postings,)
+        average_length = max(lengths.sum() / max(self.size, 1), 1.0)
+        idfs = np.repeat([idf(self.size, int(frequency)) for frequency in frequencies], frequencies)
+        self.weights = idfs * term_weight(counts[order], lengths[self.texts], average_length)  # (postings,)

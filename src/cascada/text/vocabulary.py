@@ -1,4 +1,4 @@
-"""Words as numbers: for rankers that read words rather than a tokenizer's pieces."""
+"""Words as ids, for rankers that read words rather than word pieces."""
 
 from __future__ import annotations
 
@@ -9,24 +9,22 @@ from functools import cached_property
 from pathlib import Path
 
 from cascada.core.errors import CascadaError
-from cascada.text.pairs import EncodedPairs, Ints, joined
+from cascada.text.pairs import EncodedPairs, Ints, concatenate
 from cascada.text.sides import padded_sides
+from cascada.text.words import BRACKETS
 
 WORDS_FILE = "words.txt"
 
-
 PAD, UNKNOWN = 0, 1
-"""The first two ids; words follow."""
+"""The first two ids. Words follow."""
 
-
-_SIGNS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "``": '"', "''": '"'}
-
+_SIGNS = {**BRACKETS, "``": '"', "''": '"'}
 
 _WORD = re.compile(
     "|".join(
         (
-            "-[lr][rsc]b-|``|''",  # what Penn Treebank tokenisers make of brackets and quotes
-            r"\w+(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b",  # do n't, it 's: word vectors know them apart
+            "-[lr][rsc]b-|``|''",  # brackets and quotes as the Penn Treebank writes them
+            r"\w+(?=n't\b)|n't\b|'(?:s|re|ve|ll|d|m)\b",  # do n't, it 's: word vectors have entries for the parts
             r"\d+(?:[.,]\d+)+",
             r"\w+",
             r"[^\w\s]",
@@ -36,7 +34,7 @@ _WORD = re.compile(
 
 
 def word_tokens(text: str) -> list[str]:
-    """Words, numbers and signs, in lower case; tokenised text comes out as it would have before.
+    """Words, numbers and punctuation marks, in lower case; the same for natural text and its tokenised form.
 
     >>> word_tokens("It isn't 1,000 -LRB- yet -RRB-.")
     ['it', 'is', "n't", '1,000', '(', 'yet', ')', '.']
@@ -52,12 +50,12 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Vocabulary:
-        """All words of the texts, the most frequent first."""
+        """Collect all words of the texts, the most frequent first."""
         counts = Counter(word for text in texts for word in word_tokens(text))
         return cls(sorted(counts, key=lambda word: (-counts[word], word)))
 
     def __len__(self) -> int:
-        """How many ids there are, those of no word included."""
+        """Number of ids, including PAD and UNKNOWN."""
         return len(self.words) + 2
 
     @cached_property
@@ -65,15 +63,16 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words, 2)}
 
     def ids(self, text: str) -> list[int]:
-        """At least one: a text without words is one unknown word."""
+        """Ids of the text's words, at least one: a text without words is one unknown word."""
         return [self._ids.get(word, UNKNOWN) for word in word_tokens(text)] or [UNKNOWN]
 
     def save(self, path: Path) -> None:
-        """One word a line."""
+        """Write one word per line."""
         path.write_text("\n".join(self.words), encoding="utf-8", errors="surrogatepass")
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
+        """Read what `save` wrote."""
         try:
             text = path.read_text(encoding="utf-8", errors="surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
@@ -81,8 +80,8 @@ class Vocabulary:
         return cls(text.split("\n") if text else ())
 
 
-class WordPairs:
-    """Lays out a question's words, as type 0, before the sentence's, as type 1; each of the two is cut by itself."""
+class WordPairTokenizer:
+    """Lays out a question's words, as type 0, before the sentence's, as type 1; each is truncated by itself."""
 
     pad_id = PAD
 
@@ -92,15 +91,15 @@ class WordPairs:
 
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs:
         """Encode `texts[i]` against `questions[owner[i]]`. Each question is looked up once."""
-        asked = [self.vocabulary.ids(question) for question in questions]
-        answered = [self.vocabulary.ids(text) for text in texts]
+        question_ids = [self.vocabulary.ids(question) for question in questions]
+        text_ids = [self.vocabulary.ids(text) for text in texts]
         most = self.max_words
-        pairs = [(asked[index], text) for index, text in zip(owner, answered, strict=True)]
+        pairs = [(question_ids[index], text) for index, text in zip(owner, text_ids, strict=True)]
         rows = [((question[:most], 0), (text[:most], 1)) for question, text in pairs]
-        return joined(rows, [len(question) > most or len(text) > most for question, text in pairs])
+        return concatenate(rows, [len(question) > most or len(text) > most for question, text in pairs])
 
 
-def sides(encoded: EncodedPairs, rows: Sequence[int] | Ints) -> tuple[Ints, Ints]:
-    """Ids of the questions, (rows, longest question), and of the sentences, (rows, longest sentence), padded."""
+def padded_words(encoded: EncodedPairs, rows: Sequence[int] | Ints) -> tuple[Ints, Ints]:
+    """Padded ids of questions, (rows, longest question), and of sentences, (rows, longest sentence)."""
     (questions, _), (sentences, _) = padded_sides(encoded, rows, PAD)
     return questions, sentences

@@ -1,4 +1,4 @@
-"""Words of a text, and text put back together from tokens."""
+"""The words of a text, and natural text from tokenised text."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ import re
 
 WORD = re.compile(r"\w+")
 
-
-def words(text: str) -> list[str]:
-    """Runs of letters and digits, in lower case."""
-    return WORD.findall(text.lower())
-
-
-_BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
-
+BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
+"""How the Penn Treebank writes brackets, in lower case."""
 
 _RULES = tuple(
     (re.compile(pattern, re.IGNORECASE), replacement)
     for pattern, replacement in (
-        ("|".join(_BRACKETS), lambda found: _BRACKETS[found[0].lower()]),
+        ("|".join(BRACKETS), lambda match: BRACKETS[match[0].lower()]),
         (r"``\s*", '"'),
         (r"\s*''", '"'),
         (r"(?<!\w)`\s*", "'"),
@@ -35,8 +29,18 @@ _RULES = tuple(
 )
 
 
+def words(text: str) -> list[str]:
+    """Runs of letters and digits, in lower case."""
+    return WORD.findall(text.lower())
+
+
+def normalise(text: str) -> str:
+    """The text's words with single spaces between them: for comparisons that ignore case and punctuation."""
+    return " ".join(words(text))
+
+
 def detokenise(text: str) -> str:
-    """Brackets and quotes as characters, punctuation and clitics back at their words.
+    """Undo Penn Treebank tokenisation: brackets and quotes as characters, punctuation and clitics next to their words.
 
     >>> detokenise("it 's `` gold '' -lrb- 24 -- 10 -rrb- , is n't it ?")
     'it\\'s "gold" (24–10), isn\\'t it?'

@@ -1,7 +1,7 @@
-"""Which pairs are trained on together, in every epoch of a run.
+"""The batches of a run: which pairs are trained on together in each epoch.
 
-The whole run is one sequence of batches, known from the seed alone, so that a run that was killed goes on with the
-batch it had come to. Nothing of it is held but the epoch under way.
+A run is one sequence of batches that depends on the seed alone, so that a resumed run continues with the batch it had
+reached. Only the current epoch is kept in memory.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cascada.training.examples import Examples
 from cascada.training.settings import TrainingSettings
 
 CHUNK = 100
-"""Pairs are sorted by length within about this many batches: enough for little padding, and still a good shuffle."""
+"""Pairs are sorted by length within about this many batches: little padding, and still a good shuffle."""
 
 
 class BatchPlan(Sampler[list[int]]):
-    """The batches of all epochs that process `rank` of `world` trains on, one list of rows each."""
+    """The batches, as lists of row numbers, that process `rank` of `world` trains on in all epochs."""
 
     def __init__(self, examples: Examples, settings: TrainingSettings, *, rank: int = 0, world: int = 1) -> None:
         self.examples = examples
@@ -46,32 +46,31 @@ class BatchPlan(Sampler[list[int]]):
 
     @property
     def used(self) -> Bools:
-        """Rows that are trained on in some epoch, (pairs,): not all of them where negatives are drawn."""
-        found = np.zeros(len(self.examples), bool)
+        """Whether each row is trained on in some epoch, (pairs,); with sampled negatives, not all rows are."""
+        used = np.zeros(len(self.examples), bool)
         for epoch in range(self.settings.epochs):
-            found[np.concatenate(self.epoch(epoch))] = True
-        return found
+            used[np.concatenate(self.epoch(epoch))] = True
+        return used
 
     def epoch(self, epoch: int) -> list[Ints]:
-        """All processes' batches of one epoch; their number divides by the number of processes."""
+        """The batches of one epoch for all processes; their number is a multiple of the number of processes."""
         random = np.random.default_rng([self.settings.seed, epoch])
         batches = list(self._cut(self._rows(random), random))
         order = random.permutation(len(batches))
-        order = np.resize(order, -(-len(order) // self.world) * self.world)  # a few again, so that nobody waits
+        order = np.resize(order, -(-len(order) // self.world) * self.world)  # repeats a few, so that no process waits
         return [batches[index] for index in order]
 
     def _rows(self, random: np.random.Generator) -> Ints:
-        """The rows of this epoch: all of them, or with each question's negatives drawn anew."""
-        wanted = self.settings.negatives
-        if wanted is None:
+        """The rows of an epoch: all of them, or the positives and a new sample of each question's negatives."""
+        count = self.settings.negatives
+        if count is None:
             return np.arange(len(self.examples))
         negative = self.examples.labels == 0
-        lottery = random.random(len(self.examples))
-        order = np.lexsort((lottery, self.examples.owner))
-        order = order[negative[order]]  # negatives, by question, each question's in random order
+        order = np.lexsort((random.random(len(self.examples)), self.examples.owner))
+        order = order[negative[order]]  # the negatives by question, in random order within a question
         owner = self.examples.owner[order]
-        place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # place within its question
-        return np.sort(np.concatenate((np.flatnonzero(~negative), order[place < wanted])))
+        place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # position within its question
+        return np.sort(np.concatenate((np.flatnonzero(~negative), order[place < count])))
 
     def _cut(self, rows: Ints, random: np.random.Generator) -> Iterator[Ints]:
         size = self.settings.batch.size
@@ -89,7 +88,7 @@ class BatchPlan(Sampler[list[int]]):
             yield from by_token_budget(lengths, chunk[np.argsort(lengths[chunk], kind="stable")], size)
 
     def _questions(self, rows: Ints, random: np.random.Generator) -> Iterator[Ints]:
-        """Whole questions, so many at a time, with all of their rows."""
+        """Batches of whole questions."""
         owner = self.examples.owner[rows]
         questions = random.permutation(np.unique(owner))
         size = self.settings.batch.size
@@ -98,7 +97,7 @@ class BatchPlan(Sampler[list[int]]):
 
 
 def epoch_of(plan: BatchPlan, update: int) -> float:
-    """How many epochs are done after so many updates."""
+    """The number of epochs, with a fraction, that are done after `update` updates."""
     batches = update * plan.settings.batch.accumulate
     for epoch, length in enumerate(plan.epoch_lengths):
         if batches <= length:

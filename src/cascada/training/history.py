@@ -1,4 +1,7 @@
-"""The dev measure that chooses the best checkpoint: a ranker's is MAP, a reader's is F1."""
+"""The history of a run: losses and dev measures, as `history.json` and `curve.png`.
+
+One dev measure selects the best checkpoint: a ranker's is MAP, a reader's is F1.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,31 @@ from cascada.core.files import atomic_write, atomic_write_bytes
 from cascada.training.batches import BatchPlan, epoch_of
 from cascada.training.run_folder import first_process
 
-WATCHED = ("MAP", "F1")
+HISTORY_FILE = "history.json"
+SELECTION_MEASURES = ("MAP", "F1")
+
+History = dict[str, list[dict[str, float]]]
+"""{"train": [{update, epoch, loss, learning_rate, …}], "dev": [{update, epoch, MAP, …}]}"""
 
 
-def watched(row: Mapping[str, Any]) -> str:
-    """The name of the measure in a row of measures."""
-    return next(name for name in WATCHED if name in row)
+def selection_measure(row: Mapping[str, Any]) -> str:
+    """The name of the measure that selects the best checkpoint, given a row of dev measures."""
+    return next(name for name in SELECTION_MEASURES if name in row)
 
 
-def best_of(dev: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
-    """The first of the best rows of a history."""
-    return max(dev, key=lambda row: row[watched(row)])
+def best_row(dev: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    """The best row of dev measures; of several, the first."""
+    return max(dev, key=lambda row: row[selection_measure(row)])
 
 
-def logged(log: Iterable[Mapping[str, Any]]) -> tuple[str, list[float]]:
-    """The measure, and what it was so far by the trainer's log."""
+def logged_measure(log: Iterable[Mapping[str, Any]]) -> tuple[str, list[float]]:
+    """The name of the measure that selects, and its values in the trainer's log so far."""
     rows = [row for row in log if "eval_seconds" in row]
-    found = [(name, row[f"eval_{name}"]) for row in rows for name in WATCHED if f"eval_{name}" in row]
-    return found[0][0] if found else "", [value for _, value in found]
+    logged = [(name, row[f"eval_{name}"]) for row in rows for name in SELECTION_MEASURES if f"eval_{name}" in row]
+    return logged[0][0] if logged else "", [value for _, value in logged]
 
 
-class History(TrainerCallback):  # type: ignore[misc]
+class HistoryWriter(TrainerCallback):  # type: ignore[misc]
     """Writes both files after every evaluation."""
 
     def __init__(self, plan: BatchPlan, folder: Path) -> None:
@@ -44,13 +51,13 @@ class History(TrainerCallback):  # type: ignore[misc]
         if not first_process():
             return
         history = history_of(state.log_history, self.plan)
-        with atomic_write(self.folder / "history.json") as file:
+        with atomic_write(self.folder / HISTORY_FILE) as file:
             json.dump(history, file, indent=1)
         draw(history, self.folder / "curve.png")
 
 
-def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dict[str, float]]]:
-    """The trainer's log as {"train": [{update, epoch, loss, learning_rate, …}], "dev": [{update, epoch, MAP, …}]}."""
+def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> History:
+    """The trainer's log as a history."""
     train, dev = [], []
     for row in log:
         place = {"update": row["step"], "epoch": round(epoch_of(plan, row["step"]), 4)}
@@ -62,14 +69,14 @@ def history_of(log: list[dict[str, Any]], plan: BatchPlan) -> dict[str, list[dic
     return {"train": train, "dev": dev}
 
 
-def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
-    """Training loss and the dev measure over the epochs, the best one marked."""
+def draw(history: History, path: Path) -> None:
+    """Plot training loss and dev measure over the epochs; a circle marks the best value."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
     train, dev = history["train"], history["dev"]
-    best = best_of(dev)
-    name = watched(best)
+    best = best_row(dev)
+    name = selection_measure(best)
     figure = Figure(figsize=(7, 4), layout="constrained")
     loss = figure.add_subplot(xlabel="epoch")
     loss.set_ylabel("training loss", color="0.45")
@@ -80,8 +87,8 @@ def draw(history: dict[str, list[dict[str, float]]], path: Path) -> None:
     quality = loss.twinx()
     quality.set_ylabel(f"dev {name}", color="C0")
     quality.plot([row["epoch"] for row in dev], [row[name] for row in dev], "o-", color="C0", clip_on=False)
-    lowest, room = min(row[name] for row in dev), 0.05
-    quality.set_ylim(max(lowest - room, 0), min(best[name] + room, 1))
+    lowest, margin = min(row[name] for row in dev), 0.05
+    quality.set_ylim(max(lowest - margin, 0), min(best[name] + margin, 1))
     quality.set_title(f"best dev {name} {best[name]:.4f} after epoch {best['epoch']:.3g}", fontsize="medium")
     quality.plot(best["epoch"], best[name], "o", color="C0", markersize=11, fillstyle="none", clip_on=False)
     with atomic_write_bytes(path) as file:

@@ -1,4 +1,4 @@
-"""What the trainer has to know of a model to train it. Each kind of ranker has a file that says it, and the reader."""
+"""The interface between the trainer and a model. Each kind of ranker has a learner, and so has the reader."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from cascada.training.examples import Examples
 
 
 class Learner(Protocol):
-    """A model that learns."""
+    """A model and all that is needed to train it."""
 
     @property
     def model(self) -> nn.Module: ...
 
     examples: Examples
-    """Replaced when a teacher's scores come to them."""
+    """Replaced by examples with the teacher's scores if there is a teacher."""
 
     @property
-    def some_unused(self) -> bool:
-        """Whether an update leaves weights out, which several processes have to agree on."""
+    def has_unused_weights(self) -> bool:
+        """Whether some updates leave weights unused, which distributed training has to know."""
         ...
 
     @property
-    def rates(self) -> Mapping[str, float]:
-        """Weights, by name, that have a learning rate of their own, and no decay."""
+    def learning_rates(self) -> Mapping[str, float]:
+        """Weights, by name, that have a learning rate of their own; they get no weight decay."""
         ...
 
-    def start(self, updates: int) -> None:
-        """Called once, when it is known how many updates there will be."""
+    def begin(self, updates: int) -> None:
+        """Called once before training, with the number of updates."""
         ...
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """The loss of a batch, and its parts for the record; `model` is its own, perhaps wrapped."""
+        """The loss of a batch, and its parts for the record; `model` is the learner's own, perhaps wrapped."""
         ...
 
     def save(self, folder: Path, card: str) -> None:
@@ -45,8 +45,8 @@ class Learner(Protocol):
 
 
 class RankerLearner(Learner, Protocol):
-    """A ranker that learns."""
+    """A ranker and all that is needed to train it."""
 
     def ranker(self) -> Ranker:
-        """The model as it is now, to be measured."""
+        """The model in its present state as a ranker, to be measured."""
         ...

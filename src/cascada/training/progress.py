@@ -1,4 +1,4 @@
-"""What a person sees while a run trains."""
+"""The progress bar of a training run."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
 from cascada.training.batches import BatchPlan, epoch_of
-from cascada.training.history import logged
+from cascada.training.history import logged_measure
 from cascada.training.run_folder import first_process
 
 SHOWN = ("MAP", "MRR", "P@1", "F1", "EM")
-"""The measures in a line per evaluation, as far as there are: a ranker's, or a reader's."""
+"""The measures that are printed after each evaluation, as far as the model has them."""
 
 
 class ProgressBar(TrainerCallback):  # type: ignore[misc]
-    """A bar with loss, the dev measure and time left, on a terminal; a line per evaluation everywhere.
+    """On a terminal, a bar with loss, dev measure and time left; everywhere, a line per evaluation.
 
-    Train within `with progress.bar:`, so that the terminal is left as it was also when training fails.
+    Train within `with progress.bar:`, so that the terminal is restored when training fails.
     """
 
     def __init__(self, plan: BatchPlan, console: Console) -> None:
@@ -35,11 +35,11 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         self.task = self.bar.add_task("training", total=state.max_steps, completed=state.global_step)
         if state.global_step and first_process():
-            self.console.print(f"going on after epoch {epoch_of(self.plan, state.global_step):.2f}", highlight=False)
+            self.console.print(f"resuming after epoch {epoch_of(self.plan, state.global_step):.2f}", highlight=False)
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        doing = "measuring dev" if control.should_evaluate else self._description(state)
-        self.bar.update(self.task, completed=state.global_step, description=doing)
+        activity = "measuring dev" if control.should_evaluate else self._description(state)
+        self.bar.update(self.task, completed=state.global_step, description=activity)
 
     def on_log(self, args: Any, state: TrainerState, control: TrainerControl, logs: dict[str, float], **_: Any) -> None:
         self.loss = logs.get("loss", self.loss)
@@ -61,7 +61,7 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
             )
 
     def _description(self, state: TrainerState) -> str:
-        name, values = logged(state.log_history)
+        name, values = logged_measure(state.log_history)
         parts = [f"epoch {epoch_of(self.plan, state.global_step):.2f}"]
         parts += [f"loss {self.loss:.4f}"] if self.loss is not None else []
         parts += [f"best dev {name} {max(values):.4f}"] if values else []

@@ -2,146 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import READER, TRANSFORMER
 from cascada.systems.registry import ROOMS, part
+from cascada.training.recipe_errors import RecipeClasses, error_sentence, field_at
 from cascada.training.settings import Recipe
 from cascada.training.study import StudyRecipe
 from cascada.training.tanda import tanda_recipe
 
 AnyRecipe = Any
-"""A `Recipe`, `TandaRecipe`, `StudyRecipe`, or the recipe of a reader."""
+"""A `Recipe`, `TandaRecipe`, `StudyRecipe`, or a reader's recipe."""
+
+KINDS = ("train", "tanda", "study", READER)
+"""The kinds of recipes."""
 
 
 def train_recipe(kind: str = TRANSFORMER) -> type[Recipe[Any, Any]]:
-    """The recipe of one training run of a kind of ranker: it accepts that kind's settings and no others."""
+    """The recipe class of one kind of ranker: it accepts that kind's settings and no others."""
     settings = part(kind, "settings")
     return Recipe[settings.Model, settings.Training]  # type: ignore[name-defined]
 
 
-def _train(content: dict[str, Any], where: str) -> type[AnyRecipe]:
-    model = content.get("model")
-    kind = model.get("kind", TRANSFORMER) if isinstance(model, Mapping) else TRANSFORMER
-    if kind not in ROOMS:
-        *others, last = ROOMS
-        raise CascadaError(f"{where}: model: its kind should be {', '.join(others)} or {last}.")
-    return train_recipe(kind)
-
-
-def _tanda(content: dict[str, Any], where: str) -> type[AnyRecipe]:
-    return tanda_recipe(train_recipe())
-
-
-def _study(content: dict[str, Any], where: str) -> type[AnyRecipe]:
-    return StudyRecipe
-
-
-def _reader(content: dict[str, Any], where: str) -> type[AnyRecipe]:
-    recipe: type[AnyRecipe] = part(READER, "settings").ReaderRecipe
+def reader_recipe() -> type[BaseModel]:
+    """The recipe class of a reader."""
+    recipe: type[BaseModel] = part(READER, "settings").ReaderRecipe
     return recipe
 
 
-KINDS: dict[str, Callable[[dict[str, Any], str], type[AnyRecipe]]] = {
-    "train": _train,
-    "tanda": _tanda,
-    "study": _study,
-    "reader": _reader,
-}
+def run_recipes() -> dict[str, type[BaseModel]]:
+    """Kind of model → the recipe class of one training run."""
+    return {**{kind: train_recipe(kind) for kind in ROOMS}, READER: reader_recipe()}
 
 
-def read_recipe(path: Path, changes: dict[str, str] | None = None) -> AnyRecipe:
-    """Read a YAML recipe; `changes` maps dotted keys to YAML values, such as {"training.epochs": "2"}."""
+def read_recipe(source: Path | Mapping[str, Any], changes: Mapping[str, Any] | None = None) -> AnyRecipe:
+    """Read a recipe from a YAML file or a mapping.
+
+    `changes` maps dotted keys to values, such as {"training.epochs": 2}; a string is parsed as YAML.
+    """
+    content = _plain(source) if isinstance(source, Mapping) else _read_mapping(source)
+    for key, value in (changes or {}).items():
+        set_key(content, key, _parse_value(key, value) if isinstance(value, str) else _plain(value))
+    return parse_recipe(content, "The recipe" if isinstance(source, Mapping) else str(source))
+
+
+def read_saved_recipe(path: Path) -> AnyRecipe:
+    """Read the recipe that a run saved, perhaps with an earlier version.
+
+    All kinds of models once had all keys. A saved key that this kind does not have is ignored if it has the default
+    value that other kinds give it: it had no effect on the run.
+    """
+    content = _read_mapping(path)
+    try:
+        _recipe_class(content, str(path)).model_validate(content)
+    except ValidationError as error:
+        others = _recipe_classes(content)
+        unknown = [detail["loc"] for detail in error.errors() if detail["type"] == "extra_forbidden"]
+        for key in unknown:
+            if any(_is_default(other, key, _value_at(content, key)) for other in others.values()):
+                del _value_at(content, key[:-1])[key[-1]]
+    return parse_recipe(content, str(path))
+
+
+def parse_recipe(content: dict[str, Any], where: str) -> AnyRecipe:
+    """Check a mapping and return its recipe; the sentence about a mistake begins with `where`."""
+    recipe = _recipe_class(content, where)
+    try:
+        return recipe.model_validate(content)
+    except ValidationError as error:
+        raise CascadaError(f"{where}: {error_sentence(error, recipe, _recipe_classes(content))}") from error
+
+
+def set_key(content: dict[str, Any], key: str, value: Any) -> None:
+    """Set a dotted key and create the groups on its way."""
+    *parents, last = key.split(".")
+    group: Any = content
+    for parent in parents:
+        if isinstance(group, dict) and group.get(parent) is None:
+            group[parent] = {}
+        group = group[parent] if isinstance(group, dict) else None
+    if not isinstance(group, dict):
+        raise CascadaError(f"--set {key}: {'.'.join(parents)} is not a group of settings.")
+    group[last] = value
+
+
+def _recipe_class(content: dict[str, Any], where: str) -> type[BaseModel]:
+    kind = content.get("kind", "train")
+    if kind == "train":
+        return train_recipe(_ranker_kind(content, where))
+    if kind == "tanda":
+        return tanda_recipe(train_recipe())
+    if kind == "study":
+        return StudyRecipe
+    if kind == READER:
+        return reader_recipe()
+    raise CascadaError(f"{where}: kind is {kind!r}; there are {', '.join(KINDS)}.")
+
+
+def _recipe_classes(content: dict[str, Any]) -> RecipeClasses:
+    """The same recipe for each kind of model."""
+    if content.get("kind") == "study":
+        return {}
+    if content.get("kind") == "tanda":
+        return {kind: tanda_recipe(train_recipe(kind)) for kind in ROOMS}
+    return run_recipes()
+
+
+def _ranker_kind(content: dict[str, Any], where: str) -> str:
+    model = content.get("model")
+    kind = model.get("kind", TRANSFORMER) if isinstance(model, Mapping) else TRANSFORMER
+    if not isinstance(kind, str) or kind not in ROOMS:
+        *others, last = ROOMS
+        raise CascadaError(f"{where}: model.kind is {kind!r}; there are {', '.join(others)} and {last}.")
+    return kind
+
+
+def _read_mapping(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CascadaError(f"{path} cannot be read: {error.strerror}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CascadaError(f"{path} is not YAML: {_problem(error)}.") from error
+        raise CascadaError(f"{path} is not YAML: {_yaml_problem(error)}.") from error
     if not isinstance(content, dict):
         raise CascadaError(f"{path} is not a recipe: a recipe is a mapping with output, model, train and dev.")
-    for key, value in (changes or {}).items():
-        put(content, key, _yaml(key, value))
-    return validated(content, str(path))
+    return content
 
 
-def validated(content: dict[str, Any], where: str) -> AnyRecipe:
-    """The recipe that a mapping describes; a mistake is one sentence that begins with `where`."""
-    kind = content.get("kind", "train")
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise CascadaError(f"{where}: kind is {kind!r}; there are {', '.join(KINDS)}.")
-    recipe = KINDS[kind](content, where)
-    try:
-        return recipe.model_validate(content)
-    except ValidationError as error:
-        raise CascadaError(f"{where}: {_sentence(error, recipe)}") from error
+def _plain(value: Any) -> Any:
+    """A copy of a value that YAML could hold: nested dictionaries and lists, and paths as strings."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
 
 
-def put(content: dict[str, Any], key: str, value: Any) -> None:
-    """Set a dotted key, making the groups it goes through."""
-    *parents, last = key.split(".")
-    place: Any = content
-    for parent in parents:
-        if isinstance(place, dict) and place.get(parent) is None:
-            place[parent] = {}
-        place = place[parent] if isinstance(place, dict) else None
-    if not isinstance(place, dict):
-        raise CascadaError(f"--set {key}: {'.'.join(parents)} is not a group of settings.")
-    place[last] = value
-
-
-def _yaml(key: str, value: str) -> Any:
+def _parse_value(key: str, value: str) -> Any:
     try:
         return yaml.safe_load(value)
     except yaml.YAMLError as error:
-        raise CascadaError(f"--set {key}: {value!r} is not YAML: {_problem(error)}.") from error
+        raise CascadaError(f"--set {key}: {value!r} is not YAML: {_yaml_problem(error)}.") from error
 
 
-def _problem(error: Exception) -> str:
-    """What a parser found wrong, and where, in one line."""
+def _yaml_problem(error: Exception) -> str:
+    """The parser's message and the place in the file, in one line."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return " ".join(str(error).split())
     return f"{getattr(error, 'problem', error)} (line {mark.line + 1}, column {mark.column + 1})"
 
 
-def _sentence(error: ValidationError, kind: type[AnyRecipe]) -> str:
-    """The first thing that is wrong, by its key."""
-    first = error.errors()[0]
-    key = _key(first)
-    if first["type"] == "extra_forbidden":
-        return f"unknown key {key}{_like(first, kind)}"
-    if first["type"] == "missing":
-        return f"{key} is missing."
-    if first["type"] == "model_type":
-        return f"{key} is {first['input']!r}: it should be a group of settings."
-    messages = [one["msg"].removeprefix("Value error, ") for one in error.errors() if _key(one) == key]
-    told = " or ".join(message[0].lower() + message[1:].rstrip(".") for message in messages)
-    if not key:
-        return f"{told}."
-    shown = f" is {first['input']!r}" if not isinstance(first["input"], dict) else ""
-    return f"{key}{shown}: {told}."
+def _value_at(content: Any, path: Sequence[str | int]) -> Any:
+    for name in path:
+        content = content[name]
+    return content
 
 
-def _key(error: Mapping[str, Any]) -> str:
-    """Where it is, without the names pydantic gives to the parts of a union."""
-    parts = ("constrained", "literal")
-    return ".".join(str(part) for part in error["loc"] if not str(part).startswith(parts))
-
-
-def _like(error: Mapping[str, Any], kind: type[AnyRecipe]) -> str:
-    """The known key that was probably meant."""
-    *parents, last = error["loc"]
-    group: Any = kind
-    for parent in parents:
-        group = getattr(group, "model_fields", {}).get(parent)
-        group = getattr(group, "annotation", group)
-    close = get_close_matches(last, getattr(group, "model_fields", ()), n=1)
-    return f"; did you mean {close[0]}?" if close else "."
+def _is_default(recipe: type[BaseModel], path: Sequence[str | int], value: Any) -> bool:
+    """Whether a recipe has the setting, with this value as its default."""
+    field = field_at(recipe, path)
+    if field is None or field.is_required():
+        return False
+    default = field.get_default(call_default_factory=True)
+    if not isinstance(default, BaseModel):
+        return bool(value == default)
+    try:
+        return type(default).model_validate(value) == default
+    except ValidationError:
+        return False

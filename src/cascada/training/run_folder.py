@@ -14,17 +14,17 @@ import yaml
 from cascada.core.errors import CascadaError
 from cascada.core.files import atomic_write
 from cascada.core.folder import SHAPE_FILE
-from cascada.training.recipes import AnyRecipe, read_recipe
+from cascada.training.recipes import AnyRecipe, read_saved_recipe
 
+RECIPE_FILE = "recipe.yaml"
 CHECKPOINTS = "checkpoints"
-"""The folder of the checkpoints, inside that of the run."""
-
+"""The folder of checkpoints, inside the run's folder."""
 COMPLETE = "complete"
-"""Written into a checkpoint last of all, with the number of processes: one without it was cut off half-way."""
+"""The last file written into a checkpoint; it holds the number of processes. A checkpoint without it is incomplete."""
 
 
 def last_complete(folder: Path) -> Path | None:
-    """The newest checkpoint that was written to its end; those that were not are removed."""
+    """The newest complete checkpoint; incomplete ones are removed."""
     complete = []
     for checkpoint in folder.glob("checkpoint-*"):
         if (checkpoint / COMPLETE).exists():
@@ -35,7 +35,7 @@ def last_complete(folder: Path) -> Path | None:
 
 
 def mark_complete(checkpoint: Path, *, processes: int, best: str | None) -> None:
-    """Only now are the others removed, but the best one: there is a complete one at every moment."""
+    """Mark a checkpoint as complete, then remove the others except the best: one complete checkpoint always exists."""
     (checkpoint / COMPLETE).write_text(str(processes), encoding="ascii")
     for other in checkpoint.parent.glob("checkpoint-*"):
         if other != checkpoint and str(other) != best:
@@ -43,28 +43,25 @@ def mark_complete(checkpoint: Path, *, processes: int, best: str | None) -> None
 
 
 def processes_of(checkpoint: Path) -> int:
-    """How many processes trained it."""
+    """The number of processes that trained a checkpoint."""
     return int((checkpoint / COMPLETE).read_text(encoding="ascii") or 1)
 
 
-RECIPE_FILE = "recipe.yaml"
-
-
 def first_process() -> bool:
-    """Whether this is the process that writes, of those that torchrun or accelerate started."""
+    """Whether this process has rank 0: of those that torchrun or accelerate starts, only this one writes."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def claimed(folder: Path, recipe: AnyRecipe) -> Iterator[None]:
-    """The folder, made if need be, with the recipe in it, and held against other runs until the end."""
+    """Create the run's folder, write the recipe into it, and lock it against other runs until the block ends."""
     if not first_process():
         yield
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CascadaError(f"The output {recipe.output} cannot be made: {error.strerror}.") from error
+        raise CascadaError(f"The output {recipe.output} cannot be created: {error.strerror}.") from error
     with _locked(folder, recipe):
         _write_recipe(folder, recipe)
         yield
@@ -72,7 +69,7 @@ def claimed(folder: Path, recipe: AnyRecipe) -> Iterator[None]:
 
 @contextmanager
 def _locked(folder: Path, recipe: AnyRecipe) -> Iterator[None]:
-    """A lock that ends with the process, however that ends. Where there are none, such as on Windows, nothing."""
+    """Hold a lock that the system releases when the process ends, however it ends. Windows has no such lock."""
     try:
         import fcntl
     except ImportError:
@@ -92,10 +89,10 @@ def _locked(folder: Path, recipe: AnyRecipe) -> Iterator[None]:
 
 
 def _write_recipe(folder: Path, recipe: AnyRecipe) -> None:
-    """Write the recipe, or see that it is the one that is there."""
+    """Write the recipe, or check that the folder already has the same one."""
     path = folder / RECIPE_FILE
     if path.exists():
-        if _same(path, recipe):
+        if _same_settings(path, recipe):
             return
         if _has_results(folder):
             raise CascadaError(
@@ -108,14 +105,14 @@ def _write_recipe(folder: Path, recipe: AnyRecipe) -> None:
         yaml.safe_dump(recipe.model_dump(mode="json"), file, sort_keys=False)
 
 
-def _same(path: Path, recipe: AnyRecipe) -> bool:
-    """The same settings; the output may be spelled otherwise, or have been moved."""
+def _same_settings(path: Path, recipe: AnyRecipe) -> bool:
+    """Whether the saved settings are the recipe's; the output may differ, since a run's folder can be moved."""
     try:
-        return bool(read_recipe(path).model_copy(update={"output": recipe.output}) == recipe)
+        return bool(read_saved_recipe(path).model_copy(update={"output": recipe.output}) == recipe)
     except CascadaError:
         return False
 
 
 def _has_results(folder: Path) -> bool:
-    """Whether a run got as far as its first checkpoint; before that its settings may still be changed."""
+    """Whether the run has reached its first checkpoint; before that, its settings may still be changed."""
     return (folder / SHAPE_FILE).exists() or any(folder.glob(f"{CHECKPOINTS}/checkpoint-*/{COMPLETE}"))

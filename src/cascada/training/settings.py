@@ -1,7 +1,7 @@
-"""What a recipe may say. Everything is checked before anything heavy happens.
+"""The settings that recipes share. A recipe is checked whole before anything is loaded.
 
-Each kind of ranker accepts its own keys: the settings here are what all of them share, and the `settings.py` of a room
-adds to them. A key that a kind does not use is refused.
+The base classes here hold what several kinds of models have in common; the `settings.py` of a system's room adds the
+keys of its own kind. A key that a kind does not use is rejected by name.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Settings(BaseModel):
-    """Unknown keys are refused, and nothing changes once read."""
+    """A group of settings: it rejects unknown keys and cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), allow_inf_nan=False)
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth_values(cls, value: object) -> object:
-        """YAML reads `yes` and `on` as true, which pydantic would take for 1."""
+    def _no_booleans(cls, value: object) -> object:
+        """YAML reads `yes` and `on` as true, which pydantic would convert to 1."""
         if isinstance(value, bool):
             raise ValueError("no setting is true or false")
         return value
 
 
 class DataSettings(Settings):
-    """Where groups come from."""
+    """Where question groups come from."""
 
     source: Text
     """A data set's name, a JSONL file, NAME:FILE or hf:ID; see `cascada.data.read`."""
@@ -43,120 +43,123 @@ class DataSettings(Settings):
     split: str | None = None
     mode: Mode = "raw"
     questions: Count | None = None
-    """Only the first so many questions."""
+    """Read only the first n questions."""
     grades: tuple[int, ...] | None = None
-    """For training: of the wrong candidates only those of these finer labels (ASNQ: 1 to 3)."""
+    """For training: keep only the incorrect candidates with one of these finer labels (ASNQ: 1 to 3)."""
     noise: Share = 0
-    """For training: flip this share of the labels, drawn by `noise_seed`."""
+    """For training: flip this share of the labels, chosen at random by `noise_seed`."""
     noise_seed: Annotated[int, Field(ge=0)] = 0
     also: tuple[DataSettings, ...] = ()
-    """For training: other data to be put together with this."""
+    """For training: further data to add to this."""
 
 
 class BatchSettings(Settings):
-    """What is trained on together."""
+    """How pairs are put into batches."""
 
     by: Literal["tokens", "questions", "pairs"] = "tokens"
-    """A budget of padded tokens with pairs of like length together; whole questions; or a fixed number of pairs."""
+    """`tokens`: a budget of padded tokens, filled with pairs of similar length. `questions`: a number of questions with
+    all of their candidates. `pairs`: a number of pairs."""
     size: Count = 2000
     accumulate: Count = 1
-    """Batches whose gradients are averaged for each update."""
+    """Average the gradients of this many batches for each update."""
 
 
 class TrainingSettings(Settings):
-    """What every kind of model may say of its training."""
+    """Training settings of every kind of model."""
 
     epochs: Count = 3
     learning_rate: Positive = 1e-4
     schedule: Literal["linear", "triangular", "constant"] = "linear"
     warmup: Annotated[float, Field(ge=0)] = 0.1
-    """Updates of ramp-up; below 1, a share of all updates."""
+    """Warm-up updates; a value below 1 is a share of all updates."""
     batch: BatchSettings = BatchSettings()
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     max_gradient: Positive = 1.0
+    """Clip the gradient to this norm."""
     negatives: Count | None = None
-    """Wrong candidates per question, drawn anew each epoch; all of them if not given."""
+    """Incorrect candidates per question, sampled anew in each epoch; all of them if not given."""
     evaluations_per_epoch: Count = 1
     patience: Count | None = None
-    """Stop after so many evaluations without a better dev MAP, or a reader's F1."""
+    """Stop after this many evaluations without a better dev MAP (a reader: F1)."""
     checkpoint_every: Count | None = None
-    """Updates between checkpoints, in addition to the one at each evaluation."""
+    """Updates between checkpoints, in addition to the checkpoint at each evaluation."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
 
     @model_validator(mode="after")
-    def _triangular_needs_a_ramp(self) -> TrainingSettings:
+    def _triangular_needs_warmup(self) -> TrainingSettings:
         if self.schedule == "triangular" and self.warmup == 0:
             raise ValueError("the triangular schedule needs a warmup above 0")
         return self
 
 
 class ObjectiveSettings(Settings):
-    """What a ranker learns from, and the weight of each part.
+    """The objectives that a ranker is trained with, and their weights.
 
-    A transformer learns from the objectives that are named, from `point` if none is. A compare-aggregate network learns
-    from its levels, each of which has weight 1 if it is not named.
+    A transformer is trained with the objectives that have a weight, or with `point` if none has. A compare-aggregate
+    network is trained at each of its levels; a level without a weight has weight 1.
     """
 
     point: Weight | None = None
     pair: Weight | None = None
     list: Weight | None = None
     margin: Positive = 1.0
-    """By how much a correct candidate should exceed a wrong one, for `pair`."""
+    """For `pair`: by how much a correct candidate's score should exceed an incorrect one's."""
     against: Literal["all", "hardest"] = "all"
-    """Each correct candidate against all wrong ones of its question, or against the one that scores highest."""
+    """For `pair`: compare a correct candidate with all incorrect ones of its question, or only with the one that
+    scores highest."""
     normalise: Literal["none", "sigmoid"] = "none"
-    """What is done to scores before they are compared in pairs."""
+    """For `pair`: how scores are normalised before they are compared."""
 
     @property
-    def named(self) -> dict[str, float]:
+    def weights(self) -> dict[str, float]:
         """The weights that are given and above 0."""
         return {name: weight for name in hierarchy.OBJECTIVES if (weight := getattr(self, name))}
 
 
 class TeacherSettings(Settings):
-    """Another ranker to learn from, beside the labels."""
+    """A trained ranker to learn from, in addition to the labels."""
 
     model: Text
     """A trained ranker, by any name that `Ranker.load` takes."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """The share of the loss that is the difference to the teacher's scores."""
+    """The teacher's share of the loss; the labels have the rest."""
     temperature: Positive = 2.0
-    """Higher softens both sides."""
+    """A higher temperature softens both distributions."""
 
 
 class RankerTraining(TrainingSettings):
-    """What every kind of ranker may say of its training."""
+    """Training settings of every kind of ranker."""
 
     positive_weight: Positive | Literal["balanced"] = 1.0
-    """How many times a correct pair counts; `balanced` makes both classes weigh the same."""
+    """The weight of a correct pair at point level; `balanced` gives both classes the same total weight."""
     objective: ObjectiveSettings = ObjectiveSettings()
     teacher: TeacherSettings | None = None
 
 
 class ExitSettings(Settings):
-    """How the exits of a cascade are trained; without effect on a ranker with one exit."""
+    """How the exits of a cascade are trained; no effect on a ranker with one exit."""
 
     sample: Literal["uniform", "round-robin", "early", "all"] = "uniform"
-    """Which exit an update trains: one at random, each in turn, the early ones more often at first, or all of them
-    with their losses summed."""
+    """Which exits an update trains: a random one, each in turn, a random one with a preference for early exits that
+    fades, or all of them with their losses summed."""
     fade: Annotated[float, Field(gt=0, le=1)] = 0.5
     """For `early`: the share of the run after which all exits are equally likely."""
     gradient: Literal["embeddings", "exit-before"] = "embeddings"
-    """How far down the gradient of an exit's loss goes."""
+    """How far down the gradient of an exit's loss is propagated."""
     distill: Annotated[float, Field(ge=0, le=1)] = 0
-    """The share of an early exit's loss that comes from the last exit's scores rather than from the labels."""
+    """The share of an early exit's loss that comes from the last exit's predictions rather than from the labels."""
     temperature: Positive = 1.0
-    """Of the distillation: higher softens both sides."""
+    """For `distill`: a higher temperature softens both distributions."""
 
 
 class ExitTraining(RankerTraining):
-    """What a ranker with exits may say of its training."""
+    """Training settings of a ranker with exits."""
 
     exits: ExitSettings = ExitSettings()
 
 
 def _scheme(levels: object) -> object:
-    """Look up a scheme by the paper's name for it."""
+    """Replace the paper's name of a scheme by its levels."""
     if not isinstance(levels, str):
         return levels
     if levels not in hierarchy.SCHEMES:
@@ -164,8 +167,8 @@ def _scheme(levels: object) -> object:
     return hierarchy.SCHEMES[levels]
 
 
-SchemeLevels = Annotated[dict[str, tuple[str, ...]], BeforeValidator(_scheme), AfterValidator(hierarchy.checked)]
-"""Levels and the levels whose features each reads, or the name of a scheme such as PRI(list)."""
+SchemeLevels = Annotated[dict[str, tuple[str, ...]], BeforeValidator(_scheme), AfterValidator(hierarchy.checked_levels)]
+"""Each level and the levels whose features it reads, or the name of a scheme such as PRI(list)."""
 
 Model = TypeVar("Model", bound=Settings)
 Training = TypeVar("Training", bound=TrainingSettings)
@@ -176,13 +179,13 @@ class Recipe(Settings, Generic[Model, Training]):
 
     kind: Literal["train"] = "train"
     output: Text
-    """The folder of the run: checkpoints while it trains, the trained ranker when it is done."""
+    """The run's folder: it holds checkpoints during training and the trained ranker at the end."""
     model: Model
     train: DataSettings
     dev: DataSettings
-    """The data that chooses the best checkpoint, and when to stop."""
+    """The data that selects the best checkpoint and decides when to stop."""
     watch: DataSettings | None = None
-    """Another set to measure at each evaluation, for the record only."""
+    """Another data set to measure at each evaluation; it is only recorded."""
     training: Training
 
     @model_validator(mode="before")
@@ -191,12 +194,12 @@ class Recipe(Settings, Generic[Model, Training]):
         return {"training": {}, **content} if isinstance(content, dict) else content
 
     @model_validator(mode="after")
-    def _questions_are_whole_where_candidates_are_compared(self) -> Recipe[Model, Training]:
+    def _compared_candidates_share_a_batch(self) -> Recipe[Model, Training]:
         objective = getattr(self.training, "objective", None)
-        levels = getattr(self.model, "levels", None) or (objective.named if objective else {})
-        learned = {hierarchy.objective_of(level) for level in levels}
+        levels = getattr(self.model, "levels", None) or (objective.weights if objective else {})
+        objectives = {hierarchy.objective_of(level) for level in levels}
         by = self.training.batch.by
-        if learned & {"pair", "list"} and by != "questions":
+        if objectives & {"pair", "list"} and by != "questions":
             raise ValueError(
                 f"training.batch.by is '{by}': pair and list compare a question's candidates, so it must be 'questions'"
             )

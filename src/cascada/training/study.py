@@ -1,7 +1,7 @@
-"""A study: variants of one recipe, each over several seeds, measured on test sets and compared.
+"""A study: variants of one recipe, each trained with several seeds, measured on test sets and compared.
 
-The papers' tables are studies. Every run lies in its own folder under the output and is made only once: a study that
-was stopped, or to which a variant or a seed was added, goes on with what is missing.
+The papers' tables are studies. Every run has its own folder under the output and is trained only once: a study that was
+stopped, or that got another variant or seed, trains what is missing.
 """
 
 from __future__ import annotations
@@ -17,50 +17,50 @@ from pydantic import Field
 from rich.console import Console
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import COMPARE_AGGREGATE, SHAPE_FILE, read_shape
+from cascada.core.folder import SHAPE_FILE, kind_of, read_shape
 from cascada.data import Group, Run, qrels, read_run, write_run
 from cascada.metrics import Evaluation, evaluate
 from cascada.systems.registry import part
-from cascada.training.examples import loaded_groups
+from cascada.training.groups import loaded_groups
 from cascada.training.settings import DataSettings, Recipe, Settings, Text
 
 MEASURES = ("MAP", "MRR", "P@1")
+EXIT_SUFFIX = ", exit "
+"""Stands between the name of a variant and its exit in the name of a row."""
 
 
-AT = ", exit "
-"""Between a variant's name and an exit's, in the name of a row."""
-
-
-class Reading(Settings):
-    """Another reading of a variant's models, which need not be trained again."""
+class LevelReading(Settings):
+    """A variant's models, ranking by another of their levels; they are not trained again."""
 
     of: Text
     level: Text
 
 
 class StudyRecipe(Settings):
+    """Variants of a base recipe, seeds, and test sets."""
+
     kind: Literal["study"]
     output: Text
     base: dict[str, Any]
-    """A recipe of kind `train` or `tanda`; its output is set by the study."""
+    """A recipe of kind `train` or `tanda`; the study sets its output."""
     variants: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
-    """Name → changes of the base, by dotted keys; {} for the base itself."""
+    """Name → changes to the base, by dotted keys; {} for the base itself."""
     seeds: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] = (1,)
     test: Annotated[dict[str, DataSettings], Field(min_length=1)]
-    """What to measure on; for a `tanda` base the names are those of its targets."""
+    """Data sets to measure on; with a `tanda` base, their names are those of its targets."""
     against: str | None = None
     """The variant that the others are compared with."""
-    readings: dict[str, Reading] = Field(default_factory=dict)
+    readings: dict[str, LevelReading] = Field(default_factory=dict)
     """Further rows: name → a variant that ranks by another of its levels."""
     exits: Literal["last", "each"] = "last"
-    """What of a cascade to measure: its last exit, or each of them, in a row of its own."""
+    """Measure the last exit of a cascade, or each exit in a row of its own."""
     losses: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """For a picture of the losses: name of a level → the variants whose loss at that level is drawn."""
+    """For `losses.png`: a level → the variants whose training loss at that level is drawn."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a study."""
+    """One variant with one seed."""
 
     variant: str
     seed: int
@@ -69,8 +69,8 @@ class Member:
 
 
 def members(study: StudyRecipe) -> Iterator[Member]:
-    """All runs, seed by seed, so that a study stopped early has whole rows."""
-    from cascada.training.recipes import put, validated
+    """All members, seed by seed, so that a study that is stopped early has all variants."""
+    from cascada.training.recipes import parse_recipe, set_key
     from cascada.training.tanda import TandaRecipe
 
     for seed in study.seeds:
@@ -78,46 +78,48 @@ def members(study: StudyRecipe) -> Iterator[Member]:
             content = copy.deepcopy(study.base)
             content["output"] = str(Path(study.output) / f"{slug(variant)}-seed{seed}")
             for key, value in changes.items():
-                put(content, key, copy.deepcopy(value))
+                set_key(content, key, copy.deepcopy(value))
             where = f"{study.output}, variant {variant}"
-            if not isinstance(validated(content, where), (Recipe, TandaRecipe)):
-                raise CascadaError(f"{where}: kind is {content['kind']}; a study has trainings of rankers.")
+            if not isinstance(parse_recipe(content, where), (Recipe, TandaRecipe)):
+                raise CascadaError(
+                    f"{where}: kind is {content['kind']}; a study trains rankers, by recipes of kind train or tanda."
+                )
             for key, value in _seed_keys(content, seed).items():
-                put(content, key, value)
-            yield Member(variant, seed, validated(content, where))
+                set_key(content, key, value)
+            yield Member(variant, seed, parse_recipe(content, where))
 
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
-    """Train what is not trained yet, measure it, and write the report into the output; what it found."""
+    """Train what is missing, measure everything, and write the report into the output; returns `results.json`."""
     from cascada.training.study_report import write_report
 
     check_names(study)
-    runs = list(members(study))  # a mistake in any of them is told before the first one trains
+    runs = list(members(study))  # so that a mistake in any of them is reported before the first one trains
     check_tests(study, runs)
     tests = {name: loaded_groups(data) for name, data in study.test.items()}
-    found: dict[tuple[str, str], list[Evaluation]] = {}
+    evaluations: dict[tuple[str, str], list[Evaluation]] = {}
     histories: dict[tuple[str, str | None], list[Path]] = {}
-    seen: set[tuple[str, Path]] = set()
+    measured: set[tuple[str, Path]] = set()
     for member in runs:
-        for test, model in trained(member, console).items():
-            if (member.variant, model) in seen:
-                continue  # a transfer alone is one run, however many seeds there are
-            seen.add((member.variant, model))
+        for test, model in train_member(member, console).items():
+            if (member.variant, model) in measured:
+                continue  # a transfer without adaptation is one run, whatever the number of seeds
+            measured.add((member.variant, model))
             for row, folder in rows_of(study, member.variant, model):
                 for name in tests if test is None else (test,):
-                    for exit, evaluation in measured(study, folder, name, tests):
-                        found.setdefault((f"{row}{exit}", name), []).append(evaluation)
+                    for exit, evaluation in measure(study, folder, name, tests):
+                        evaluations.setdefault((f"{row}{exit}", name), []).append(evaluation)
             histories.setdefault((member.variant, test), []).append(model / "history.json")
-    return write_report(study, found, histories)
+    return write_report(study, evaluations, histories)
 
 
 def check_names(study: StudyRecipe) -> None:
-    """Variants that are named elsewhere have to be there, and each has a folder of its own."""
+    """Check that variants have different folders, and that variants named elsewhere in the recipe exist."""
     folders: dict[str, str] = {}
     for name in study.variants:
         if folders.setdefault(slug(name), name) != name:
             raise CascadaError(
-                f"The variants {folders[slug(name)]} and {name} would share a folder: name one otherwise."
+                f"The variants {folders[slug(name)]} and {name} would share a folder: rename one of them."
             )
     readings = {f"readings.{name}": (reading.of,) for name, reading in study.readings.items()}
     losses = {f"losses.{level}": names for level, names in study.losses.items()}
@@ -125,15 +127,17 @@ def check_names(study: StudyRecipe) -> None:
     for key, names in {**against, **readings, **losses}.items():
         for name in names:
             if name not in study.variants:
-                raise CascadaError(f"{key} is {name}, which is none of the variants.")
+                raise CascadaError(f"{key} names {name}, which is not a variant.")
 
 
 def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
-    """What a model was adapted to is what it is measured on, and what is read at a level has levels to read."""
-    read = {reading.of for reading in study.readings.values()}
+    """Check that each target has a test set, and that variants read at another level have levels."""
+    read_at_levels = {reading.of for reading in study.readings.values()}
     for member in runs:
-        if member.variant in read and member.recipe.model.kind != COMPARE_AGGREGATE:
-            raise CascadaError(f"readings: {member.variant} is no compare-aggregate network, which alone has levels.")
+        if member.variant in read_at_levels and not hasattr(part(member.recipe.model.kind, "learner"), "at_level"):
+            raise CascadaError(
+                f"readings: {member.variant} is not a compare-aggregate network; only those can rank by another level."
+            )
     for member in runs:
         for name in member.recipe.targets if getattr(member.recipe, "method", "transfer") != "transfer" else ():
             if name not in study.test:
@@ -141,37 +145,37 @@ def check_tests(study: StudyRecipe, runs: Sequence[Member]) -> None:
 
 
 def rows_of(study: StudyRecipe, variant: str, model: Path) -> Iterator[tuple[str, Path]]:
-    """The rows that a model gives: its variant's, and those of its other readings."""
+    """The rows of a model, with the folder to measure: its variant's row, and its readings at other levels."""
     yield variant, model
     for name, reading in study.readings.items():
         if reading.of == variant:
             folder = model / f"at-{slug(reading.level)}"
             if not (folder / SHAPE_FILE).exists():
-                part(COMPARE_AGGREGATE, "learner").at_level(model, reading.level, folder)
+                part(kind_of(model), "learner").at_level(model, reading.level, folder)
             yield name, folder
 
 
-def trained(member: Member, console: Console | None) -> dict[str | None, Path]:
-    """Train one member; its models by the target they are for, None if for any."""
-    from cascada.training.run import train
+def train_member(member: Member, console: Console | None) -> dict[str | None, Path]:
+    """Train one member; returns its models by target, with None for a model without a target."""
+    from cascada.training.single_run import train_model
     from cascada.training.tanda import TandaRecipe, train_tanda
 
     if not isinstance(member.recipe, TandaRecipe):
-        return {None: train(member.recipe, console)}
+        return {None: train_model(member.recipe, console)}
     folders = train_tanda(member.recipe, console)
     if member.recipe.method == "transfer":
         return {None: folders[0]}
     return dict(zip(member.recipe.targets, folders[-len(member.recipe.targets) :], strict=True))
 
 
-def measured(
+def measure(
     study: StudyRecipe, model: Path, name: str, tests: Mapping[str, list[Group]]
 ) -> Iterator[tuple[str, Evaluation]]:
-    """Rank a test set with a model, or read the rankings made before; what it measures, and at which exit."""
-    exits = [f"{AT}{exit}" for exit in read_shape(model)["exits"]] if study.exits == "each" else [""]
-    paths = [model / f"test-{slug(name)}{exit.replace(AT, '-exit')}.trec" for exit in exits]
+    """Evaluate a model on a test set, by exit; rankings are cached as TREC runs in the model's folder."""
+    exits = [f"{EXIT_SUFFIX}{exit}" for exit in read_shape(model)["exits"]] if study.exits == "each" else [""]
+    paths = [model / f"test-{slug(name)}{exit.replace(EXIT_SUFFIX, '-exit')}.trec" for exit in exits]
     runs = [read_run(path) for path in paths if path.exists()]
-    if len(runs) < len(paths) or not all(_is_of(run, tests[name]) for run in runs):
+    if len(runs) < len(paths) or not all(_covers(run, tests[name]) for run in runs):
         runs = _ranked(study, model, tests[name])
         for run, path in zip(runs, paths, strict=True):
             write_run(run, path)
@@ -179,36 +183,39 @@ def measured(
         yield exit, evaluate(run, qrels(tests[name]), MEASURES)
 
 
-def _is_of(run: Run, groups: list[Group]) -> bool:
-    """Whether it ranks these questions and candidates: `test` may have been changed since."""
-    here = {str(group.id): {str(one.id) for one in group.candidates} for group in groups if group.candidates}
-    return {question: set(scores) for question, scores in run.items()} == here
+def _covers(run: Run, groups: list[Group]) -> bool:
+    """Whether a cached run ranks these questions and candidates; `test` may have changed."""
+    expected = {
+        str(group.id): {str(candidate.id) for candidate in group.candidates} for group in groups if group.candidates
+    }
+    return {question: set(scores) for question, scores in run.items()} == expected
 
 
 def _ranked(study: StudyRecipe, model: Path, groups: list[Group]) -> list[Run]:
-    """Everyone is run to the end, also where a plan was saved beside the model since."""
+    """Rank without dropping candidates, even if a drop plan has been saved with the model."""
     from cascada.ranking import Ranker
+    from cascada.ranking.inputs import RankOptions
     from cascada.ranking.runs import exit_runs, run_of
 
     ranker = Ranker.load(str(model))
-    return exit_runs(ranker, groups) if study.exits == "each" else [run_of(ranker, groups, drop=0)]
+    return exit_runs(ranker, groups) if study.exits == "each" else [run_of(ranker, groups, RankOptions(drop=0))]
 
 
 def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Where a recipe keeps the seed that a study varies; a transfer is made once, with its own.
+    """The keys that set a recipe's seed. A TANDA transfer is trained once, with its own seed.
 
-    Fine-tuning that has no settings of its own gets the transfer's here, since all but their seed are meant.
+    Fine-tuning without settings of its own uses the transfer's; here it gets a copy of them, with another seed.
     """
     if content.get("kind", "train") == "train":
         return {"training.seed": seed}
     keys: dict[str, Any] = {}
-    transfers = (content.get("transfer") or {}).get("training") or {}
+    transfer_training = (content.get("transfer") or {}).get("training") or {}
     for name, target in (content.get("targets") or {}).items():
         keys[f"targets.{name}.adapt.seed"] = seed
-        keys[f"targets.{name}.finetune"] = {**((target or {}).get("finetune") or transfers), "seed": seed}
+        keys[f"targets.{name}.finetune"] = {**((target or {}).get("finetune") or transfer_training), "seed": seed}
     return keys
 
 
 def slug(name: str) -> str:
-    """A name as part of a file's name."""
+    """A name in a form that can be part of a file name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

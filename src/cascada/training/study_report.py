@@ -1,4 +1,4 @@
-"""What a study found: `results.json`, `table.md` and pictures, `epochs.png` of a watched set and `losses.png`."""
+"""The report of a study: `results.json`, `table.md`, and the pictures `epochs.png` and `losses.png`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ from numpy.typing import NDArray
 
 from cascada.core.files import atomic_write
 from cascada.metrics import Evaluation, compare, over_seeds
-from cascada.training.study import AT, MEASURES, StudyRecipe
+from cascada.training.study import EXIT_SUFFIX, MEASURES, StudyRecipe
 
-Found = Mapping[tuple[str, str], Sequence[Evaluation]]
+Evaluations = Mapping[tuple[str, str], Sequence[Evaluation]]
 """(variant, test set) → one evaluation per seed."""
-
-
 Histories = Mapping[tuple[str, str | None], Sequence[Path]]
-"""(variant, the target it was adapted to, if any) → one history per seed."""
+"""(variant, its target if any) → one `history.json` per seed."""
 
 
-def write_report(study: StudyRecipe, found: Found, histories: Histories) -> dict[str, Any]:
-    """Write all of it into the study's folder; what is in `results.json`."""
+def write_report(study: StudyRecipe, evaluations: Evaluations, histories: Histories) -> dict[str, Any]:
+    """Write all files into the study's folder; returns the content of `results.json`."""
     folder = Path(study.output)
-    folder.mkdir(parents=True, exist_ok=True)  # its runs may all lie elsewhere
-    rows = [_row(study, found, *key) for key in found]
+    folder.mkdir(parents=True, exist_ok=True)  # all of its runs may be elsewhere
+    rows = [_row(study, evaluations, *key) for key in evaluations]
     results = {"seeds": list(study.seeds), "rows": rows}
     with atomic_write(folder / "results.json") as file:
         json.dump(results, file, indent=1)
@@ -48,23 +46,27 @@ def write_report(study: StudyRecipe, found: Found, histories: Histories) -> dict
     return results
 
 
-def _row(study: StudyRecipe, found: Found, variant: str, test: str) -> dict[str, Any]:
-    evaluations = found[variant, test]
-    spread = over_seeds([evaluation.mean for evaluation in evaluations])
-    row: dict[str, Any] = {"variant": variant, "test": test, "questions": evaluations[0].questions}
+def _row(study: StudyRecipe, evaluations: Evaluations, variant: str, test: str) -> dict[str, Any]:
+    own = evaluations[variant, test]
+    spread = over_seeds([evaluation.mean for evaluation in own])
+    row: dict[str, Any] = {"variant": variant, "test": test, "questions": own[0].questions}
     for name in MEASURES:
-        values = [evaluation.mean[name] for evaluation in evaluations]
+        values = [evaluation.mean[name] for evaluation in own]
         row[name] = {"mean": spread[name].mean, "std": spread[name].std, "seeds": values}
-    _, at, exit = variant.partition(AT)
-    other = f"{study.against}{at}{exit}"
-    if study.against and variant != other and (other, test) in found:
-        one = compare(averaged(evaluations), averaged(found[other, test]), "MAP")
-        row["against"] = {"difference": one.difference, "t_p": one.t_p, "randomisation_p": one.randomisation_p}
+    _, suffix, exit = variant.partition(EXIT_SUFFIX)
+    baseline = f"{study.against}{suffix}{exit}"
+    if study.against and variant != baseline and (baseline, test) in evaluations:
+        test_result = compare(averaged(own), averaged(evaluations[baseline, test]), "MAP")
+        row["against"] = {
+            "difference": test_result.difference,
+            "t_p": test_result.t_p,
+            "randomisation_p": test_result.randomisation_p,
+        }
     return row
 
 
 def averaged(evaluations: Sequence[Evaluation]) -> Evaluation:
-    """Each question's mean over the seeds, so that questions, not seeds, are what a test of significance counts."""
+    """Each question's mean over the seeds: the samples of a significance test are questions, not seeds."""
     first = evaluations[0].by_question
     return Evaluation(
         {
@@ -78,16 +80,16 @@ def averaged(evaluations: Sequence[Evaluation]) -> Evaluation:
 
 
 def table(study: StudyRecipe, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: a row per variant and test set."""
+    """A Markdown table with a row per variant and test set."""
     against = f" over {study.against} | p (t-test) |" if study.against else ""
     lines = [f"| test | variant | {' | '.join(MEASURES)} |{against}"]
     lines.append("|---" * (lines[0].count("|") - 1) + "|")
     for row in sorted(rows, key=lambda row: row["test"]):
         cells = [row["test"], row["variant"], *(_cell(row[name]) for name in MEASURES)]
         if study.against:
-            one = row.get("against")
-            t_p = "–" if not one or one["t_p"] is None else f"{one['t_p']:.3f}"
-            cells += [f"{one['difference']:+.4f}" if one else "", t_p]
+            compared = row.get("against")
+            t_p = "–" if not compared or compared["t_p"] is None else f"{compared['t_p']:.3f}"
+            cells += [f"{compared['difference']:+.4f}" if compared else "", t_p]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + f"\n\nSeeds: {', '.join(map(str, study.seeds))}.\n"
 
@@ -98,17 +100,17 @@ def _cell(value: Mapping[str, Any]) -> str:
 
 
 def _curves(paths: Sequence[Path]) -> list[list[tuple[float, float]]]:
-    """(epoch, MAP of the watched set) of each run that watched one."""
-    found = []
+    """(epoch, MAP of the watched set) for each run that has one."""
+    curves = []
     for path in paths:
         rows = json.loads(path.read_text(encoding="utf-8"))["dev"]
         if rows and "watch_MAP" in rows[0]:
-            found.append([(row["epoch"], row["watch_MAP"]) for row in rows])
-    return found
+            curves.append([(row["epoch"], row["watch_MAP"]) for row in rows])
+    return curves
 
 
 def draw(curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]], path: Path) -> None:
-    """MAP of the watched set over the epochs: the mean over seeds as a line, each seed as a dot."""
+    """Plot MAP of the watched set over the epochs: a line for the mean over seeds, dots for each seed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
@@ -126,13 +128,13 @@ def draw(curves: Mapping[str, Sequence[Sequence[tuple[float, float]]]], path: Pa
     figure.savefig(path, dpi=120)
 
 
-def draw_losses(wanted: Mapping[str, Sequence[str]], histories: Mapping[str, Sequence[Path]], path: Path) -> None:
-    """For each level one panel with a line per variant: its training loss at that level, epoch by epoch."""
+def draw_losses(levels: Mapping[str, Sequence[str]], histories: Mapping[str, Sequence[Path]], path: Path) -> None:
+    """Plot the training loss by epoch: a panel per level, a line for each of the variants named for it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4 * len(wanted)), layout="constrained")
-    for panel, (level, variants) in enumerate(wanted.items(), 1):
-        axes = figure.add_subplot(len(wanted), 1, panel, xlabel="epoch", ylabel=f"training loss, {level} level")
+    figure = Figure(figsize=(7, 4 * len(levels)), layout="constrained")
+    for panel, (level, variants) in enumerate(levels.items(), 1):
+        axes = figure.add_subplot(len(levels), 1, panel, xlabel="epoch", ylabel=f"training loss, {level} level")
         for variant in variants:
             losses = mean_losses(histories[variant], level)
             axes.plot(np.arange(1, len(losses) + 1), losses, "o-", markersize=3, label=variant)
@@ -143,14 +145,14 @@ def draw_losses(wanted: Mapping[str, Sequence[str]], histories: Mapping[str, Seq
 
 
 def mean_losses(histories: Sequence[Path], level: str) -> NDArray[np.float64]:
-    """(epochs,): the mean over the seeds, for as many epochs as all of them have."""
+    """(epochs,): the mean loss over the seeds, for the epochs that all of them have."""
     runs = [losses_by_epoch(json.loads(path.read_text(encoding="utf-8"))["train"], level) for path in histories]
     shortest = min(len(run) for run in runs)
     return np.array([run[:shortest] for run in runs], np.float64).mean(0)  # type: ignore[no-any-return]
 
 
 def losses_by_epoch(rows: Sequence[Mapping[str, float]], level: str) -> list[float]:
-    """The mean of what was logged in each epoch; empty for a run without that level."""
+    """The mean of the losses logged in each epoch; empty for a run without that level."""
     epochs: dict[int, list[float]] = {}
     for row in rows:
         if f"loss_{level}" in row:

@@ -1,14 +1,15 @@
 """TANDA: transfer to a large general data set, then adapt to the target.
 
-A recipe of kind `tanda` is a plan of ordinary training runs, each in its own folder under the output, so that every one
-of them resumes, is found finished, and is loaded like any other. What the paper compares with is another `method`.
+A recipe of kind `tanda` is a sequence of ordinary training runs, each in its own folder under the output. Each can be
+resumed, is not repeated once it is finished, and is loaded like any other. The paper's baselines are other values of
+`method`.
 
 | method | runs for a target T |
 |---|---|
 | `tanda` | `transfer`, then `adapt-T` from it |
 | `target` | `target-T`: fine-tuning on the target only |
 | `transfer` | `transfer` only |
-| `union` | `union-T`: fine-tuning on both sets put together |
+| `union` | `union-T`: fine-tuning on the union of both sets |
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ Method = Literal["tanda", "target", "transfer", "union"]
 
 
 class TransferSettings(Settings, Generic[Model, Training]):
+    """The transfer step."""
+
     output: Text | None = None
-    """Where the transferred checkpoint is kept, for other recipes to adapt too; under the output if not given."""
+    """The folder of the transferred ranker, which other recipes can adapt, too; under the output if not given."""
     model: Model | None = None
-    """What is transferred, if it is not the very model that is adapted: a cascade serves the monolithic models that
-    end at its exits, too."""
+    """The model to transfer, if it differs from the one to adapt: monolithic models can be adapted from a cascade that
+    has an exit at their last layer."""
     train: DataSettings
     dev: DataSettings | None = None
-    """What chooses the transferred checkpoint; the first target's dev set if not given."""
+    """The data that selects the best checkpoint; the first target's dev set if not given."""
     training: Training
 
     @model_validator(mode="before")
@@ -43,11 +46,13 @@ class TransferSettings(Settings, Generic[Model, Training]):
 
 
 class TargetSettings(Settings, Generic[Training]):
+    """A data set to adapt to."""
+
     train: DataSettings
     dev: DataSettings
     watch: DataSettings | None = None
     adapt: Training
-    """For the step from the transferred checkpoint; the paper's rate is a twentieth of the transfer's."""
+    """For the adapt step; in the paper, its learning rate is a twentieth of the transfer's."""
     finetune: Training | None = None
     """For the methods `target` and `union`, which start from the encoder; the transfer's settings if not given."""
 
@@ -62,7 +67,7 @@ class TandaRecipe(Settings, Generic[Model, Training]):
 
     kind: Literal["tanda"]
     output: Text
-    """The folder that holds the runs' folders."""
+    """The folder that contains the folders of the runs."""
     method: Method = "tanda"
     model: Model
     transfer: TransferSettings[Model, Training]
@@ -70,13 +75,13 @@ class TandaRecipe(Settings, Generic[Model, Training]):
 
 
 def tanda_recipe(step: type[Recipe[Any, Any]]) -> type[TandaRecipe[Any, Any]]:
-    """The TANDA recipe whose steps are runs of this recipe."""
+    """The TANDA recipe class whose steps are recipes of the class `step`."""
     fields = step.model_fields
     return TandaRecipe[fields["model"].annotation, fields["training"].annotation]  # type: ignore[return-value, misc]
 
 
 def steps(recipe: TandaRecipe[Any, Any]) -> Iterator[Recipe[Any, Any]]:
-    """The training runs of the recipe, in order."""
+    """The recipes of the training runs, in order."""
     if recipe.method in ("tanda", "transfer"):
         yield transfer_step(recipe)
     if recipe.method == "transfer":
@@ -84,8 +89,8 @@ def steps(recipe: TandaRecipe[Any, Any]) -> Iterator[Recipe[Any, Any]]:
     for name, target in recipe.targets.items():
         finetune = target.finetune or recipe.transfer.training
         if recipe.method == "tanda":
-            start = recipe.model.model_copy(update={"encoder": transfer_step(recipe).output})
-            yield _step(recipe, f"adapt-{name}", start, target.train, target, target.adapt)
+            transferred = recipe.model.model_copy(update={"encoder": transfer_step(recipe).output})
+            yield _step(recipe, f"adapt-{name}", transferred, target.train, target, target.adapt)
         elif recipe.method == "target":
             yield _step(recipe, f"target-{name}", recipe.model, target.train, target, finetune)
         else:
@@ -94,8 +99,9 @@ def steps(recipe: TandaRecipe[Any, Any]) -> Iterator[Recipe[Any, Any]]:
 
 
 def transfer_step(recipe: TandaRecipe[Any, Any]) -> Recipe[Any, Any]:
+    """The recipe of the transfer step."""
     first = next(iter(recipe.targets.values()))
-    return _run(recipe)(
+    return _step_class(recipe)(
         output=recipe.transfer.output or _folder(recipe, "transfer"),
         model=recipe.transfer.model or recipe.model,
         train=recipe.transfer.train,
@@ -105,10 +111,10 @@ def transfer_step(recipe: TandaRecipe[Any, Any]) -> Recipe[Any, Any]:
 
 
 def train_tanda(recipe: TandaRecipe[Any, Any], console: Console | None = None) -> list[Path]:
-    """Train all steps; one that is finished is not trained again, one that was killed goes on."""
-    from cascada.training.run import train
+    """Train or resume all steps; finished ones are left as they are. Returns their folders."""
+    from cascada.training.single_run import train_model
 
-    return [train(step, console) for step in steps(recipe)]
+    return [train_model(step, console) for step in steps(recipe)]
 
 
 def _step(
@@ -119,7 +125,7 @@ def _step(
     target: TargetSettings[Any],
     training: Any,
 ) -> Recipe[Any, Any]:
-    return _run(recipe)(
+    return _step_class(recipe)(
         output=_folder(recipe, name), model=model, train=data, dev=target.dev, watch=target.watch, training=training
     )
 
@@ -128,5 +134,5 @@ def _folder(recipe: TandaRecipe[Any, Any], name: str) -> str:
     return str(Path(recipe.output) / name)
 
 
-def _run(recipe: TandaRecipe[Any, Any]) -> type[Recipe[Any, Any]]:
+def _step_class(recipe: TandaRecipe[Any, Any]) -> type[Recipe[Any, Any]]:
     return Recipe[type(recipe.model), type(recipe.transfer.training)]  # type: ignore[return-value, misc]

@@ -1,4 +1,4 @@
-"""Learning from another ranker: its scores of the training set, computed once, are soft targets beside the labels."""
+"""Learning from a teacher: its scores of the training pairs, computed once, are soft targets beside the labels."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ from cascada.systems.load import model_digest
 from cascada.training.settings import TeacherSettings
 
 SCORES_FILE = "teacher.npz"
+TOLERANCE = 1e-3
+"""How far a teacher's probability may be from the sigmoid of its raw score."""
 
 
-CLOSE = 1e-3
-
-
-def taught_scores(
+def teacher_scores(
     settings: TeacherSettings,
     groups: Sequence[Group],
     folder: Path,
@@ -36,49 +35,49 @@ def taught_scores(
     *,
     used: Bools | None = None,
 ) -> Floats:
-    """The teacher's raw scores of all pairs, (pairs,), in the groups' order; read from `folder` if they are there.
+    """The teacher's raw scores of all pairs, (pairs,), in the order of the groups; cached in `folder`.
 
-    Pairs that are not `used` (pairs,) have the score 0, and cost nothing.
+    Only pairs that are `used`, (pairs,), are scored; the others have the score 0.
     """
     used = np.ones(sum(len(group.candidates) for group in groups), bool) if used is None else used
     pairs = hashlib.sha256(used.tobytes()).hexdigest()
-    about = json.dumps({"model": model_digest(settings.model), "data": data_digest(groups), "pairs": pairs})
+    identity = json.dumps({"model": model_digest(settings.model), "data": data_digest(groups), "pairs": pairs})
     path = folder / SCORES_FILE
     if path.exists():
-        kept = np.load(path)
-        if str(kept["about"]) == about:
-            return kept["scores"]  # type: ignore[no-any-return]
+        cached = np.load(path)
+        if str(cached["about"]) == identity:
+            return cached["scores"]  # type: ignore[no-any-return]
     scores = np.zeros(len(used), np.float32)
-    scores[used] = np.concatenate(_scored(Ranker.load(settings.model), _asked(groups, used), advance))
-    with atomic_write_bytes(path) as file:  # each of several processes writes a temporary file of its own
-        np.savez(file, scores=scores, about=np.array(about))
+    scores[used] = np.concatenate(_scored(Ranker.load(settings.model), _used_candidates(groups, used), advance))
+    with atomic_write_bytes(path) as file:  # every process writes its own temporary file
+        np.savez(file, scores=scores, about=np.array(identity))
     return scores
 
 
-def mixed(loss: Tensor, logits: Tensor, taught: Tensor | None, settings: TeacherSettings | None) -> Tensor:
-    """The loss with the teacher's share in it: how far (pairs, 2) logits are from its opinion (pairs,)."""
-    if taught is None or settings is None:
+def add_teacher_loss(loss: Tensor, logits: Tensor, scores: Tensor | None, settings: TeacherSettings | None) -> Tensor:
+    """Mix the loss with the distance of (pairs, 2) logits to the teacher's raw scores (pairs,); without them, no-op."""
+    if scores is None or settings is None:
         return loss
-    opinion = torch.stack((torch.zeros_like(taught), taught), -1)  # a raw score is right minus wrong
-    return (1 - settings.share) * loss + settings.share * distill(logits, opinion, temperature=settings.temperature)
+    teacher = torch.stack((torch.zeros_like(scores), scores), -1)  # (pairs, 2): a raw score is a difference of logits
+    return (1 - settings.share) * loss + settings.share * distill(logits, teacher, temperature=settings.temperature)
 
 
-def _asked(groups: Sequence[Group], used: Bools) -> Iterator[tuple[str, list[str]]]:
-    """Each question with its candidates that are used, if there are any."""
+def _used_candidates(groups: Sequence[Group], used: Bools) -> Iterator[tuple[str, list[str]]]:
+    """Each question with its used candidates; questions without any are left out."""
     start = 0
     for group in groups:
-        texts = [text for text, wanted in zip(group.texts, used[start:], strict=False) if wanted]
+        texts = [text for text, is_used in zip(group.texts, used[start:], strict=False) if is_used]
         start += len(group.candidates)
         if texts:
             yield group.question, texts
 
 
-def _scored(ranker: Ranker, asked: Iterable[tuple[str, list[str]]], advance: Callable[[int], object]) -> list[Floats]:
-    found = []
-    for exits in ranker.exit_scores(asked):
+def _scored(ranker: Ranker, groups: Iterable[tuple[str, list[str]]], advance: Callable[[int], object]) -> list[Floats]:
+    all_scores = []
+    for exits in ranker.exit_scores(groups):
         scores = exits[-1]
-        if np.abs(sigmoid(scores) - ranker.stages[-1].probability(scores)).max() > CLOSE:
-            raise CascadaError("training.teacher: its scores are no probabilities; a trained ranker's are.")
-        found.append(scores)
+        if np.abs(sigmoid(scores) - ranker.stages[-1].probability(scores)).max() > TOLERANCE:
+            raise CascadaError("training.teacher: its scores are not probabilities; only a trained ranker can teach.")
+        all_scores.append(scores)
         advance(len(scores))
-    return found
+    return all_scores

@@ -1,4 +1,4 @@
-"""The field's trainer, taught three things: batches by token budget, our measures, checkpoints that survive a kill."""
+"""The transformers `Trainer` with batches by token budget, Cascada's measures, and checkpoints that survive a kill."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate.utils import gather_object
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
@@ -17,26 +16,23 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArguments
 
 from cascada.core.errors import CascadaError
-from cascada.data import Group, qrels
-from cascada.metrics import evaluate
-from cascada.ranking.runs import exit_runs
 from cascada.training.batches import BatchPlan
-from cascada.training.learner import Learner, RankerLearner
+from cascada.training.learner import Learner
 from cascada.training.run_folder import last_complete, mark_complete, processes_of
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
 
 NEVER = 10**9
-"""Steps: evaluation and saving are asked for by `Marks`, not by the trainer's own counting."""
+"""Steps: `EvaluationSchedule` asks for evaluations and checkpoints, not the trainer's own counter."""
 
 
 class LearnerTrainer(Trainer):  # type: ignore[misc]
-    """Trains a model and watches how well it does on a dev set."""
+    """Trains a model and measures it on a dev set; subclasses say how."""
 
     control: TrainerControl
     loss_is_scaled_for_ga = False
     measure: str
-    """The one that chooses the best checkpoint."""
+    """The dev measure that selects the best checkpoint."""
 
     def __init__(
         self,
@@ -47,7 +43,7 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         *,
         watch: list[Any] | None = None,
     ) -> None:
-        args = arguments(settings, folder, some_unused=learner.some_unused, measure=self.measure)
+        args = _arguments(settings, folder, unused=learner.has_unused_weights, measure=self.measure)
         super().__init__(model=learner.model, args=args, train_dataset=learner.examples, eval_dataset=dev)
         self.remove_callback(PrinterCallback)
         self.learner = learner
@@ -55,17 +51,17 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         self.watch = watch
         self.settings = settings
         self.plan = BatchPlan(learner.examples, settings, rank=self.args.process_index, world=self.args.world_size)
-        learner.start(-(-len(self.plan) // settings.batch.accumulate))
-        self._parts: dict[str, list[Tensor]] = {}
+        learner.begin(-(-len(self.plan) // settings.batch.accumulate))
+        self._loss_parts: dict[str, list[Tensor]] = {}
         self._started: float | None = None
 
     def resume(self) -> None:
         """Train to the end, from the last checkpoint if there is one."""
         checkpoint = last_complete(Path(self.args.output_dir))
         processes = self.args.world_size
-        if checkpoint and processes_of(checkpoint) != processes:  # who would cut the epochs into other batches
+        if checkpoint and processes_of(checkpoint) != processes:  # another number cuts the epochs into other batches
             raise CascadaError(
-                f"This run was started with {processes_of(checkpoint)} processes and cannot go on with {processes}."
+                f"This run was started with {processes_of(checkpoint)} processes and cannot resume with {processes}."
             )
         self.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
@@ -74,13 +70,13 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         return DataLoader(examples, batch_sampler=self.plan, collate_fn=examples.collate)
 
     def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
-        """The field's own, with the weights apart that have a rate of their own."""
+        """The default optimizer; weights with a learning rate of their own get their own parameter group."""
         new = self.optimizer is None
         optimizer: torch.optim.Optimizer = super().create_optimizer(*args, **kwargs)
-        for name, rate in self.learner.rates.items() if new else ():
+        for name, rate in self.learner.learning_rates.items() if new else ():
             weight = self.model.get_parameter(name)
             for group in optimizer.param_groups:
-                group["params"] = [one for one in group["params"] if one is not weight]
+                group["params"] = [other for other in group["params"] if other is not weight]
             optimizer.add_param_group({"params": [weight], "lr": rate, "weight_decay": 0.0})
         return optimizer
 
@@ -90,10 +86,10 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         return self.lr_scheduler
 
     def compute_loss(self, model: nn.Module, inputs: dict[str, Tensor], *args: Any, **kwargs: Any) -> Tensor:
-        _ = self.seconds  # the clock starts with the first batch
+        _ = self.seconds  # starts the clock with the first batch
         loss, parts = self.learner.loss(model, inputs, self.state.global_step)
         for name, part in parts.items():
-            self._parts.setdefault(name, []).append(part.detach())
+            self._loss_parts.setdefault(name, []).append(part.detach())
         if not torch.isfinite(loss):
             raise CascadaError(
                 f"The loss is {loss.item()} at update {self.state.global_step + 1}: training diverged; "
@@ -102,14 +98,14 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         return loss
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
-        """Beside the loss, the mean of each of its parts since it was logged last."""
+        """Add the mean of each part of the loss since the last log entry."""
         if "loss" in logs:
-            logs |= {f"loss_{name}": torch.stack(values).mean().item() for name, values in self._parts.items()}
-            self._parts = {}
+            logs |= {f"loss_{name}": torch.stack(values).mean().item() for name, values in self._loss_parts.items()}
+            self._loss_parts = {}
         super().log(logs, *args, **kwargs)
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """Measure the dev set, and the watched one if there is one."""
+        """Measure the dev set, and the watched set if there is one."""
         metrics = {f"eval_{name}": value for name, value in self._measure(self.dev).items()}
         if self.watch:
             metrics |= {f"eval_watch_{name}": value for name, value in self._measure(self.watch).items()}
@@ -119,12 +115,12 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
         return metrics
 
     def _measure(self, dev: list[Any]) -> dict[str, float]:
-        """The measures of a set, the one that is watched among them."""
+        """All measures of a data set, `measure` among them."""
         raise NotImplementedError
 
     @property
     def seconds(self) -> float:
-        """Time trained, over all the times the run was taken up again."""
+        """Training time, including the time before the run was resumed."""
         if self._started is None:
             before = [row["eval_seconds"] for row in self.state.log_history if "eval_seconds" in row]
             self._started = time.monotonic() - (before[-1] if before else 0.0)
@@ -141,31 +137,12 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
             shutil.rmtree(folder, ignore_errors=True)
             raise CascadaError(
                 f"The checkpoint {folder} could not be written ({error}); "
-                "the same command goes on from the one before it."
+                "the same command resumes from the one before it."
             ) from error
 
 
-class RankerTrainer(LearnerTrainer):
-    """Trains a ranker of any kind and watches MAP on the dev groups, which must have ids."""
-
-    measure = "MAP"
-    learner: RankerLearner
-
-    def _measure(self, groups: list[Group]) -> dict[str, float]:
-        """Rank the groups, each process its share, and measure: the last exit, and the others' MAP beside it."""
-        self.model.eval()
-        share = groups[self.args.process_index :: self.args.world_size]
-        ranker = self.learner.ranker()
-        runs = exit_runs(ranker, share)
-        if self.args.world_size > 1:
-            parts = gather_object([runs])
-            runs = [{name: scores for part in parts for name, scores in part[at].items()} for at in range(len(runs))]
-        *early, last = (evaluate(run, qrels(groups)).mean for run in runs)
-        return last | {f"MAP@{exit}": mean["MAP"] for exit, mean in zip(ranker.exits, early, strict=False)}
-
-
-def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool, measure: str) -> TrainingArguments:
-    """`some_unused`: an update leaves weights out, which several processes have to agree on. `measure` is watched."""
+def _arguments(settings: TrainingSettings, folder: Path, *, unused: bool, measure: str) -> TrainingArguments:
+    """`unused`: some updates leave weights unused, so that distributed training has to look for them."""
     on_cpu = not torch.cuda.is_available()
     return TrainingArguments(
         output_dir=str(folder),
@@ -186,7 +163,7 @@ def arguments(settings: TrainingSettings, folder: Path, *, some_unused: bool, me
         seed=settings.seed,
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and int(os.environ.get("WORLD_SIZE", "1")) > 1 else None,
-        ddp_find_unused_parameters=some_unused,
+        ddp_find_unused_parameters=unused,
         dataloader_pin_memory=not on_cpu,
         remove_unused_columns=False,
         disable_tqdm=True,

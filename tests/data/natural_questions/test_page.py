@@ -1,4 +1,4 @@
-"""What a person reads on a page, sentence by sentence, and where each stands among the tokens."""
+"""The sentences of a page, and the span of tokens of each."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from cascada.data.natural_questions.record import Page
 
 @pytest.fixture
 def texts(parsed):
-    return lambda page: [one.text for one in page_sentences(parsed(record("q", page, annotation(page))).page)]
+    return lambda page: [sentence.text for sentence in page_sentences(parsed(record("q", page, annotation(page))).page)]
 
 
 def test_a_paragraph_is_split_into_sentences_of_tokens(texts):
@@ -59,11 +59,11 @@ tokens = st.lists(st.sampled_from(["A", "b", ".", "?", "''", "J.", "p.", "", "\x
 
 
 @given(tokens)
-def test_every_text_token_is_in_exactly_one_sentence(found):
-    tags = {position: token.strip("</>").lower() for position, token in enumerate(found) if token.startswith("<")}
-    sentences = list(page_sentences(Page(found, tags)))
-    covered = [i for one in sentences for i in range(*one.place) if i not in tags and found[i].strip()]
-    assert covered == [i for i, token in enumerate(found) if i not in tags and token.strip()]
-    for one in sentences:
-        words = (found[i] for i in range(*one.place) if i not in tags)
-        assert one.text.split() == " ".join(words).split()
+def test_every_text_token_is_in_exactly_one_sentence(page):
+    tags = {position: token.strip("</>").lower() for position, token in enumerate(page) if token.startswith("<")}
+    sentences = list(page_sentences(Page(page, tags)))
+    covered = [i for sentence in sentences for i in range(*sentence.span) if i not in tags and page[i].strip()]
+    assert covered == [i for i, token in enumerate(page) if i not in tags and token.strip()]
+    for sentence in sentences:
+        words = (page[i] for i in range(*sentence.span) if i not in tags)
+        assert sentence.text.split() == " ".join(words).split()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cascada.data import statistics
-from cascada.data.natural_questions import Skipped, listed, outcomes
+from cascada.data.natural_questions import Skipped, line_results, listed
 
 DATA = Path(os.environ.get("CASCADA_DATA", "absent"))
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.skipif("CASCADA_DATA" not in os.environ, reason="CASCAD
 
 
 def test_a_page_with_an_answer_gives_labelled_sentences():
-    (group,) = outcomes([DATA / "natural_questions" / "dev_sample.jsonl"])
+    (group,) = line_results([DATA / "natural_questions" / "dev_sample.jsonl"])
     assert statistics([group]).grades == {1: 230, 2: 3, 3: 3, 4: 1}
     (answer,) = (candidate.text for candidate in group.candidates if candidate.label)
     assert answer.startswith("Tracy McConnell , better known as `` The Mother '' , is the title character")
 
 
 def test_a_page_without_one_gives_none():
-    assert list(outcomes([DATA / "natural_questions" / "train_sample.jsonl"])) == [Skipped.NO_LONG_ANSWER]
+    assert list(line_results([DATA / "natural_questions" / "train_sample.jsonl"])) == [Skipped.NO_LONG_ANSWER]
 
 
 def test_the_lists_halve_the_dev_sets_questions():

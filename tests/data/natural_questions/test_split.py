@@ -1,4 +1,4 @@
-"""ASNQ's dev set in two, by lists of questions or at random."""
+"""ASNQ's dev set is split in two, by lists of questions or at random."""
 
 import random
 

@@ -76,12 +76,12 @@ def test_the_figures_are_those_of_the_plan_on_each_half_and_on_all(scores):
     assert chosen.figures == pytest.approx(replay(scores, [chosen.plan]).row(0), abs=1e-12)
 
 
-def test_a_budget_that_nothing_meets_is_told_what_would_be_met(scores):
+def test_the_error_about_a_budget_that_no_setting_meets_names_the_cheapest(scores):
     with pytest.raises(CascadaError, match=r"No setting costs at most 0\.1: the cheapest of this grid costs 0\."):
         tune(scores, PLANS, within_budget(0.1, "MAP"))
 
 
-def test_a_loss_that_nothing_meets_is_told_the_best(scores):
+def test_the_error_about_a_loss_that_no_setting_meets_names_the_best(scores):
     with pytest.raises(CascadaError, match="No setting of this grid has MAP within 0 % of the full model's"):
         tune(scores, grid_of([0.9], 3), within_loss(0, "MAP"))
 
@@ -102,7 +102,7 @@ def test_json_has_the_front_the_choice_and_both_halves(scores):
     assert found["settings"] == 49
 
 
-def test_another_measure_stands_beside_the_usual_ones(scores):
+def test_another_measure_is_reported_with_the_default_ones(scores):
     found = tune(scores, PLANS, within_budget(0.6, "R@3"), measure="r@3").to_dict()
     assert found["measure"] == "R@3"
     assert {"R@3", "MAP"} <= found["chosen"].keys()

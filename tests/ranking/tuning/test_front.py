@@ -29,5 +29,5 @@ def test_along_the_front_more_cost_buys_more(points):
     assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(best))
 
 
-def test_a_rounding_error_is_no_reason_to_stand_on_it():
+def test_a_rounding_error_does_not_put_a_setting_on_the_front():
     assert front(figures_of([(1, 0.5), (2, 0.5 + 1e-15)]), "MAP").tolist() == [0]

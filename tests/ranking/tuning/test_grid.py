@@ -14,7 +14,7 @@ def test_the_papers_grid_has_1296_settings():
     assert {rule for plan in plans for rule in plan} == {Decimal(f"0.{tenths}") for tenths in range(1, 7)}
 
 
-def test_the_default_grid_also_leaves_exits_out():
+def test_the_default_grid_also_skips_exits():
     plans = default_grid(5)
     assert len(plans) == 7**4
     assert (Decimal(0),) * 4 in plans
@@ -25,7 +25,7 @@ def test_more_exits_make_the_default_grid_coarser(exits, ratios):
     assert len(default_grid(exits)) == ratios ** (exits - 1) <= 20_000
 
 
-def test_too_many_settings_are_refused_with_their_number():
+def test_too_many_settings_are_rejected_with_their_number():
     with pytest.raises(CascadaError, match="10 ratios at 5 exits are 100,000 settings"):
         grid_of([tenths / 10 for tenths in range(10)], 6)
 

@@ -47,7 +47,7 @@ def test_who_survives_is_who_comes_to_the_rankers_last_exit(scores, data):
 
 
 @given(exit_scores(questions=2))
-def test_the_chain_begins_with_everyone_and_keeps_fewer_and_fewer(scores):
+def test_the_chain_starts_with_all_candidates_and_keeps_fewer_and_fewer(scores):
     nobody, *plans = chain(scores)
     assert set(nobody) == {Decimal(0)}
     for one, other in pairwise(plans):
@@ -57,12 +57,12 @@ def test_the_chain_begins_with_everyone_and_keeps_fewer_and_fewer(scores):
 
 
 def uniform(questions, candidates, chance):
-    """The full model's best candidate stands anywhere at the first exit: k of n are kept, it survives in k/n."""
+    """The full model's best candidate has any rank at the first exit: if k of n are kept, it survives in k/n."""
     final = np.eye(candidates)[0]
     return scores_of([[chance.permutation(candidates), final] for _ in range(questions)])
 
 
-def test_the_guarantee_fails_no_more_often_than_it_says():
+def test_the_guarantee_fails_no_more_often_than_its_confidence_allows():
     """Two hundred data sets of which the truth is known; a fifth of the certificates may be wrong."""
     chance, share, confidence = np.random.default_rng(5), 0.8, 0.8
     kept = []
@@ -84,7 +84,7 @@ def test_the_plan_is_tested_on_questions_it_was_not_learned_from():
     assert certified(learn, learn, 0.9, 0.9).plan == (1,)
 
 
-def test_too_few_questions_are_told_how_many_are_needed():
+def test_with_too_few_questions_the_error_names_the_number_needed():
     with pytest.raises(CascadaError, match="at least 59 held-out questions, so 117 in all, but there are 50"):
         certified(*learning(100, 5).halves(0), 0.95, 0.95)
 

@@ -22,7 +22,7 @@ def measured(ranker, groups, plan):
     """The slow way: run it, measure it."""
     ranker = Ranker(ranker.stages, full=ranker.full, plan=plan)
     costs = []
-    run = run_of(ranker, groups, each=lambda ranking: costs.append(ranking.relative_cost))
+    run = run_of(ranker, groups, on_ranking=lambda _, ranking: costs.append(ranking.relative_cost))
     return {"relative_cost": fmean(costs), **evaluate(run, qrels(groups), MEASURES).mean}
 
 
@@ -71,7 +71,7 @@ def test_a_real_cascade_is_replayed_exactly(cascade_folder, groups):
     assert_replayed(collect(ranker, groups), ranker, groups, [*grid_of([0, 0.2, 0.35, 0.6, 0.9], 2), (1,), (4,)])
 
 
-def test_stopping_everyone_at_an_exit_is_that_exits_own_ranking(cascade_folder, groups):
+def test_stopping_all_candidates_at_an_exit_gives_that_exits_ranking(cascade_folder, groups):
     ranker = Ranker.load(cascade_folder)
     scores = collect(ranker, groups)
     for place, (exit, run) in enumerate(zip(ranker.exits, exit_runs(ranker, groups), strict=True)):
@@ -99,7 +99,7 @@ def test_both_halves_together_are_the_whole():
     first, second = scores.halves(seed=3)
     assert (len(first.questions), len(second.questions)) == (10, 11)
     assert {id(one) for one in (*first.questions, *second.questions)} == {id(one) for one in scores.questions}
-    both, whole = replay(first, plans).together(replay(second, plans)), replay(scores, plans)
+    both, whole = replay(first, plans).merged(replay(second, plans)), replay(scores, plans)
     assert both.questions == 21
     for place in range(len(plans)):
         assert both.row(place) == pytest.approx(whole.row(place), abs=1e-12)
@@ -111,17 +111,17 @@ def test_another_seed_halves_otherwise():
     assert halves[0] == halves[1] != halves[2]
 
 
-def test_costs_are_relative_to_the_last_model_where_several_stand_in_a_row():
+def test_costs_of_a_sequential_ranker_are_relative_to_its_last_model():
     scores = learning(4, 10, exits=2)
     ranker = Ranker(ranker_of(scores).stages, full=1)
     assert_replayed(collect(ranker, groups_of(scores)), ranker, groups_of(scores), grid_of([0, 0.5], 2))
 
 
 @pytest.mark.parametrize("exits", [(12,), (4, 4)])
-def test_a_ranker_without_exits_to_tune_is_refused(exits):
+def test_a_ranker_without_exits_to_tune_is_rejected(exits):
     scores = learning(2, 3, exits=len(exits))
     stages = ranker_of(scores).stages
     for stage, exit in zip(stages, exits, strict=True):
         stage.exit = exit
-    with pytest.raises(CascadaError, match=r"nothing to tune|told apart"):
+    with pytest.raises(CascadaError, match=r"nothing to tune|cannot be tuned"):
         collect(Ranker(stages), groups_of(scores))

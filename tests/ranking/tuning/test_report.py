@@ -28,7 +28,7 @@ def test_a_long_front_is_thinned_to_both_its_ends_and_some_between():
         assert row[4] == f"{tuning.settings.columns['MAP'][place]:.4f}"
 
 
-def test_single_exits_and_the_full_model_stand_below():
+def test_single_exits_and_the_full_model_are_listed_below_the_front():
     text = "\n".join(shown(tune(SCORES, default_grid(4), within_budget(0.6, "MAP"))))
     assert all(f"all stop at {exit}" in text for exit in (1, 2, 3))
     assert "full model" in text

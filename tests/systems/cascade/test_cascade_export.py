@@ -15,8 +15,8 @@ from cascada.ranking.plan import write_plan
 from cascada.systems.cascade import folder as checkpoint
 from cascada.systems.cascade.engine_onnx import OnnxStage, onnx_ranker
 from cascada.systems.cascade.engine_torch import torch_ranker
-from cascada.systems.cascade.network import StagedRanker
-from cascada.systems.cascade.shape import Shape, read_exported
+from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cascade.shape import CascadeShape, read_exported
 from cascada.systems.export import export
 
 KINDS = ("bert", "minilm", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
@@ -34,8 +34,8 @@ def trained(tmp_path_factory, encoder_folders):
     home = tmp_path_factory.mktemp("trained")
     torch.manual_seed(5)
     for place, kind in enumerate(KINDS):
-        shape = Shape((1, 3, 4), "first" if place % 2 else "mean", max_length=32)
-        model = StagedRanker(load_encoder(encoder_folders[kind]), shape)
+        shape = CascadeShape((1, 3, 4), "first" if place % 2 else "mean", max_length=32)
+        model = CascadeRanker(load_encoder(encoder_folders[kind]), shape)
         checkpoint.save(model, home / kind, tokenizer=encoder_folders[kind], card="# Card\n")
     return home
 
@@ -54,7 +54,7 @@ def test_in_full_precision_every_exit_scores_as_in_torch(trained, tmp_path, text
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_in_8_bits_every_exit_ranks_nearly_as_in_torch(trained, tmp_path, texts, kind):
+def test_in_int8_every_exit_ranks_nearly_as_in_torch(trained, tmp_path, texts, kind):
     export(trained / kind, tmp_path / "out", "int8")
     ours, reference = (
         scores(onnx_ranker(tmp_path / "out", threads=1), texts),
@@ -73,7 +73,7 @@ def test_dropping_goes_by_the_same_rule(trained, tmp_path, texts, precision):
 
 
 def test_operations_are_counted_as_in_torch_with_wider_heads_too(encoder_folders, tmp_path, texts):
-    model = StagedRanker(load_encoder(encoder_folders["bert"]), Shape((1, 2), max_length=32, head_width=96))
+    model = CascadeRanker(load_encoder(encoder_folders["bert"]), CascadeShape((1, 2), max_length=32, head_width=96))
     checkpoint.save(model, tmp_path / "wide", tokenizer=encoder_folders["bert"], card="# Card\n")
     export(tmp_path / "wide", tmp_path / "out", "fp32")
     exported, reference = onnx_ranker(tmp_path / "out", threads=1), torch_ranker(tmp_path / "wide")
@@ -86,7 +86,7 @@ def test_one_thread_and_several_give_the_same(trained, tmp_path, texts):
     np.testing.assert_allclose(one, four, atol=1e-5)
 
 
-def test_in_8_bits_a_score_does_not_depend_on_what_is_ranked_with_it(trained, tmp_path, words):
+def test_in_int8_a_score_does_not_depend_on_the_other_candidates(trained, tmp_path, words):
     export(trained / "bert", tmp_path / "out", "int8")
     ranker = onnx_ranker(tmp_path / "out", threads=1)
     texts = [*(" ".join(words[start : start + 12]) for start in range(8)), "b a d a ! " * 8]
@@ -106,6 +106,8 @@ def test_the_folder_says_what_it_is(trained, tmp_path):
     export(trained / "bert", tmp_path / "out")
     about = read_exported(tmp_path / "out")
     assert (about.exits, about.precision, about.max_length, about.hidden) == ((1, 3, 4), "int8", 32, 32)
+    keys = {"format", "engine", "exits", "head", "max_length", "hidden", "feed_forward", "pad_id", "kept", "precision"}
+    assert set(json.loads((tmp_path / "out" / "cascada.json").read_text())) == keys | {"head_width"}
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"stage-1.onnx", "stage-3.onnx", "stage-4.onnx", "tokenizer.json", "README.md", "manifest.json"} <= names
 
@@ -116,7 +118,7 @@ def spoilt(trained, tmp_path):
     return tmp_path / "out"
 
 
-def test_a_file_that_was_changed_is_refused(spoilt):
+def test_a_changed_file_is_rejected(spoilt):
     path = spoilt / "stage-3.onnx"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(CascadaError, match=r"stage-3.onnx is not the file that was exported"):
@@ -129,18 +131,18 @@ def test_a_file_that_is_missing_is_named(spoilt):
         read_exported(spoilt)
 
 
-def test_a_damaged_manifest_is_told(spoilt):
+def test_a_damaged_manifest_is_rejected(spoilt):
     (spoilt / "manifest.json").write_text("[]")
     with pytest.raises(CascadaError, match=r"manifest.json is damaged"):
         read_exported(spoilt)
 
 
 def test_a_ranker_is_not_written_over(spoilt, trained):
-    with pytest.raises(CascadaError, match="is a ranker already"):
+    with pytest.raises(CascadaError, match="already holds a ranker"):
         export(trained / "bert", spoilt)
 
 
-def test_an_activation_that_has_no_operator_is_refused(trained, tmp_path):
+def test_an_activation_that_has_no_operator_is_rejected(trained, tmp_path):
     folder = shutil.copytree(trained / "bert", tmp_path / "silu")
     config = json.loads((folder / "config.json").read_text()) | {"hidden_act": "silu"}
     (folder / "config.json").write_text(json.dumps(config))
@@ -160,7 +162,7 @@ def test_it_cannot_be_trained_on(spoilt):
         checkpoint.load(spoilt)
 
 
-def test_a_plan_goes_with_it(trained, tmp_path, texts):
+def test_a_drop_plan_is_exported_too(trained, tmp_path, texts):
     folder = shutil.copytree(trained / "bert", tmp_path / "tuned")
     write_plan(folder, (Decimal("0.5"), Decimal("0.25")), (1, 3, 4), {})
     export(folder, tmp_path / "out")

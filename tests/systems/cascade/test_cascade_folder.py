@@ -11,17 +11,18 @@ from safetensors.torch import load_file, save_file
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
+from cascada.encoders.files import tokenizer_folder
 from cascada.ranking import Ranker
 from cascada.systems.cascade import folder as checkpoint
-from cascada.systems.cascade.network import StagedRanker
-from cascada.systems.cascade.shape import Shape
+from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cascade.shape import CascadeShape
 from cascada.systems.export import export
 
 
 @pytest.fixture(scope="module")
 def model(encoder_folder):
     torch.manual_seed(1)
-    return StagedRanker(load_encoder(encoder_folder, layers=3), Shape((1, 3), "mean", 0.2, 48)).eval()
+    return CascadeRanker(load_encoder(encoder_folder, layers=3), CascadeShape((1, 3), "mean", 0.2, 48)).eval()
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_a_ranker_comes_back_to_the_bit(tmp_path, model, encoder_folder):
 
 @pytest.mark.parametrize("name", ["roberta", "distilbert", "electra", "mpnet"])
 def test_every_architecture_comes_back(tmp_path, encoder_folders, name):
-    model = StagedRanker(load_encoder(encoder_folders[name]), Shape((4,)))
+    model = CascadeRanker(load_encoder(encoder_folders[name]), CascadeShape((4,)))
     checkpoint.save(model, tmp_path, tokenizer=encoder_folders[name], card="")
     loaded = checkpoint.load(tmp_path)
     assert same(loaded, model)
@@ -70,7 +71,7 @@ def test_who_may_read_one_file_may_read_all(cascade_folder):
 
 def test_saving_again_replaces_the_ranker(tmp_path, model, encoder_folder):
     checkpoint.save(model, tmp_path, tokenizer=encoder_folder, card="one")
-    other = StagedRanker(load_encoder(encoder_folder), Shape((4,), "first"))
+    other = CascadeRanker(load_encoder(encoder_folder), CascadeShape((4,), "first"))
     checkpoint.save(other, tmp_path, tokenizer=encoder_folder, card="two")
     assert same(checkpoint.load(tmp_path), other)
     assert (tmp_path / "README.md").read_text() == "two"
@@ -96,7 +97,7 @@ def test_a_save_over_an_old_ranker_that_fails_does_not_leave_a_mixture(folder, m
         checkpoint.load(folder)
 
 
-# What cannot be loaded is told in a sentence
+# What cannot be loaded is reported in a sentence
 
 
 def refused(folder, sentence):
@@ -173,11 +174,11 @@ def hub_cache(tmp_path, encoder_folder, monkeypatch):
 
 def test_a_hub_name_is_found_in_the_cache_without_the_network(hub_cache, encoder_folder):
     assert same(load_encoder("org/name"), load_encoder(encoder_folder))
-    assert checkpoint.tokenizer_folder("org/name").resolve() == hub_cache.resolve()
+    assert tokenizer_folder("org/name").resolve() == hub_cache.resolve()
 
 
 def test_a_hub_name_that_is_not_in_the_cache_is_a_sentence(hub_cache):
-    for find in (load_encoder, checkpoint.tokenizer_folder):
+    for find in (load_encoder, tokenizer_folder):
         with pytest.raises(CascadaError, match="org/other") as caught:
             find("org/other")
         assert "\n" not in str(caught.value)
@@ -185,19 +186,19 @@ def test_a_hub_name_that_is_not_in_the_cache_is_a_sentence(hub_cache):
 
 @pytest.mark.parametrize("name", ["no such/place/at all", "../x", ""])
 def test_what_is_no_hub_name_at_all_is_a_sentence(name):
-    for find in (load_encoder, checkpoint.tokenizer_folder):
+    for find in (load_encoder, tokenizer_folder):
         with pytest.raises(CascadaError) as caught:
             find(name)
         assert "\n" not in str(caught.value)
 
 
 def test_a_tokenizer_is_found_in_its_folder(encoder_folder):
-    assert checkpoint.tokenizer_folder(str(encoder_folder)) == encoder_folder
+    assert tokenizer_folder(str(encoder_folder)) == encoder_folder
 
 
-def test_a_folder_without_a_fast_tokenizer_is_refused(tmp_path):
+def test_a_folder_without_a_fast_tokenizer_is_rejected(tmp_path):
     with pytest.raises(CascadaError, match=r"has no tokenizer\.json; only fast tokenizers"):
-        checkpoint.tokenizer_folder(str(tmp_path))
+        tokenizer_folder(str(tmp_path))
 
 
 def test_training_does_not_begin_with_an_exported_ranker(cascade_folder, tmp_path):

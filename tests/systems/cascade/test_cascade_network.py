@@ -5,14 +5,14 @@ import torch
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
-from cascada.systems.cascade.network import StagedRanker
-from cascada.systems.cascade.shape import Shape
+from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cascade.shape import CascadeShape
 
 
 @pytest.fixture(scope="module")
 def model(encoder_folder):
     torch.manual_seed(1)
-    return StagedRanker(load_encoder(encoder_folder), Shape((2, 4), head="mean", max_length=32)).eval()
+    return CascadeRanker(load_encoder(encoder_folder), CascadeShape((2, 4), head="mean", max_length=32)).eval()
 
 
 @pytest.fixture
@@ -53,10 +53,10 @@ def test_an_exits_loss_reaches_the_layers_below_it_and_no_other(model, inputs):
     assert reached(model, model(*inputs, exits=(4,))) == ({0, 1, 2, 3, 4}, {4})
 
 
-def test_apart_an_exits_loss_stops_at_the_exit_before(model, inputs):
-    assert reached(model, model(*inputs, exits=(4,), apart=True)) == ({3, 4}, {4})
-    assert reached(model, model(*inputs, exits=(2,), apart=True)) == ({0, 1, 2}, {2})
-    together, apart = model(*inputs, exits=(2, 4)), model(*inputs, exits=(2, 4), apart=True)
+def test_with_stop_gradient_an_exits_loss_stops_at_the_exit_before(model, inputs):
+    assert reached(model, model(*inputs, exits=(4,), stop_gradient=True)) == ({3, 4}, {4})
+    assert reached(model, model(*inputs, exits=(2,), stop_gradient=True)) == ({0, 1, 2}, {2})
+    together, apart = model(*inputs, exits=(2, 4)), model(*inputs, exits=(2, 4), stop_gradient=True)
     assert all(torch.equal(together[exit], apart[exit]) for exit in (2, 4))
     assert reached(model, apart) == ({0, 1, 2, 3, 4}, {2, 4})
 
@@ -74,22 +74,22 @@ def test_nothing_has_a_gradient_where_none_is_wanted(model, inputs):
 
 
 @pytest.mark.parametrize("exits", [(), (0, 4), (4, 2), (2, 2), (-1,)])
-def test_exits_that_do_not_rise_are_refused(exits):
+def test_exits_that_do_not_rise_are_rejected(exits):
     with pytest.raises(CascadaError, match=r"exits are .*rising order"):
-        Shape(exits)
+        CascadeShape(exits)
 
 
-def test_an_unknown_head_is_refused():
+def test_an_unknown_head_is_rejected():
     with pytest.raises(CascadaError, match="head is 'median'; there are first, mean"):
-        Shape((4,), head="median")
+        CascadeShape((4,), head="median")
 
 
-def test_an_exit_past_the_encoders_last_layer_is_refused(encoder_folder):
+def test_an_exit_past_the_encoders_last_layer_is_rejected(encoder_folder):
     with pytest.raises(CascadaError, match="last exit is at layer 6, but the encoder has 4"):
-        StagedRanker(load_encoder(encoder_folder), Shape((2, 6)))
+        CascadeRanker(load_encoder(encoder_folder), CascadeShape((2, 6)))
 
 
-def test_texts_longer_than_the_encoder_reads_are_refused(encoder_folders):
+def test_texts_longer_than_the_encoder_reads_are_rejected(encoder_folders):
     for name in ("bert", "roberta"):
         with pytest.raises(CascadaError, match="max_length is 513, but the encoder reads 512 tokens"):
-            StagedRanker(load_encoder(encoder_folders[name]), Shape((4,), max_length=513))
+            CascadeRanker(load_encoder(encoder_folders[name]), CascadeShape((4,), max_length=513))

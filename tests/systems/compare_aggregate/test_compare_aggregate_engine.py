@@ -7,12 +7,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from cascada import Ranker
 from cascada.objectives.levels import SCHEMES
-from cascada.systems.compare_aggregate.cost import CompareArithmetic
-from cascada.systems.compare_aggregate.engine_torch import compare_aggregate_ranker
+from cascada.systems.compare_aggregate.cost import CompareAggregateFlops
+from cascada.systems.compare_aggregate.engine_torch import ranker_of
 from cascada.systems.compare_aggregate.folder import save
-from cascada.systems.compare_aggregate.network import CompareAggregate
+from cascada.systems.compare_aggregate.network import CompareAggregateRanker
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
-from cascada.text.vocabulary import Vocabulary, WordPairs, sides
+from cascada.text.vocabulary import Vocabulary, WordPairTokenizer, padded_words
 
 SIZES = {"embedding": 8, "hidden": 10, "channels": 6, "max_words": 12}
 
@@ -25,13 +25,13 @@ def vocabulary(words):
 @pytest.fixture(scope="module")
 def model(vocabulary):
     torch.manual_seed(5)
-    return CompareAggregate(CompareAggregateShape(SCHEMES["RI(pair)"], **SIZES), len(vocabulary)).eval()
+    return CompareAggregateRanker(CompareAggregateShape(SCHEMES["RI(pair)"], **SIZES), len(vocabulary)).eval()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, model, vocabulary):
     folder = tmp_path_factory.mktemp("compare") / "ranker"
-    save(model, vocabulary, folder, card="")
+    save(model, folder, vocabulary=vocabulary, card="")
     return folder
 
 
@@ -42,9 +42,9 @@ def texts(words):
 
 def test_each_pair_scores_as_it_does_alone(model, vocabulary, folder, texts, words):
     scores = [item.raw_score for item in sorted(Ranker.load(folder).rank(words[5], texts), key=lambda one: one.index)]
-    pairs = WordPairs(vocabulary, max_words=12)
+    pairs = WordPairTokenizer(vocabulary, max_words=12)
     for text, score in zip(texts, scores, strict=True):
-        alone = map(torch.from_numpy, sides(pairs.encode([words[5]], [text], [0]), [0]))
+        alone = map(torch.from_numpy, padded_words(pairs.encode([words[5]], [text], [0]), [0]))
         assert score == pytest.approx(model.score(*alone).item(), abs=1e-5)
 
 
@@ -72,14 +72,14 @@ def test_it_stands_in_front_of_a_cascade(folder, cascade_folder, texts, words):
 @pytest.mark.parametrize("scheme", ["CA(point)", "MTL", "RI(pair)", "PRI(list)"])
 def test_operations_are_those_that_torch_counts(scheme):
     shape = CompareAggregateShape(SCHEMES[scheme], **SIZES)
-    model = CompareAggregate(shape, 40).eval()
+    model = CompareAggregateRanker(shape, 40).eval()
     words = torch.arange(2, 38).view(2, 3, 6)  # all different; question and sentence equally long, as it is counted
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
         model.score(*words)
-    counted = CompareArithmetic(shape).pair(np.array([12, 12, 12])).sum()
+    counted = CompareAggregateFlops(shape).pair(np.array([12, 12, 12])).sum()
     assert counter.get_total_flops() == pytest.approx(counted, rel=0.02)
 
 
 def test_a_ranker_in_memory_is_the_one_in_its_folder(model, vocabulary, folder, texts):
-    here = compare_aggregate_ranker(model, WordPairs(vocabulary, max_words=12))
+    here = ranker_of(model, WordPairTokenizer(vocabulary, max_words=12))
     assert here.score("ba da", texts).tolist() == Ranker.load(folder).score("ba da", texts).tolist()

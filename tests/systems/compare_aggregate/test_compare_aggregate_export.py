@@ -13,7 +13,7 @@ from cascada.core.errors import CascadaError
 from cascada.objectives.levels import SCHEMES
 from cascada.systems.compare_aggregate.export import CompareAggregateExporter
 from cascada.systems.compare_aggregate.folder import load, save
-from cascada.systems.compare_aggregate.network import CompareAggregate
+from cascada.systems.compare_aggregate.network import CompareAggregateRanker
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
 from cascada.systems.export import export
 from cascada.text.vocabulary import Vocabulary
@@ -31,8 +31,8 @@ def trained(tmp_path, words):
     def make(scheme, **sizes):
         torch.manual_seed(5)
         vocabulary = Vocabulary(words)
-        model = CompareAggregate(CompareAggregateShape(SCHEMES[scheme], **{**SIZES, **sizes}), len(vocabulary))
-        save(model, vocabulary, tmp_path / "trained", card="# Card\n")
+        model = CompareAggregateRanker(CompareAggregateShape(SCHEMES[scheme], **{**SIZES, **sizes}), len(vocabulary))
+        save(model, tmp_path / "trained", vocabulary=vocabulary, card="# Card\n")
         return tmp_path / "trained"
 
     return make
@@ -62,7 +62,7 @@ def test_other_sizes_do_too(trained, tmp_path, texts, words, sizes):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_in_8_bits_it_ranks_nearly_the_same(trained, tmp_path, texts, words):
+def test_in_int8_it_ranks_nearly_the_same(trained, tmp_path, texts, words):
     folder = trained("PRI(list)")
     export(folder, tmp_path / "out", "int8")
     expected, found = (raw(Ranker.load(place), words[7], texts) for place in (folder, tmp_path / "out"))
@@ -87,7 +87,7 @@ print(json.dumps([[stage.candidates for stage in ranking.stages], ranking.stages
     assert 0 < flops < computed, "encodings are looked up"
 
 
-def test_a_changed_file_is_told(trained, tmp_path):
+def test_a_changed_file_is_rejected(trained, tmp_path):
     export(trained("CA(point)"), tmp_path / "out", "fp32")
     (tmp_path / "out" / "words.txt").write_text("other")
     with pytest.raises(CascadaError, match=r"words\.txt is not the file that was exported"):

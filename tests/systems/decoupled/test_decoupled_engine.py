@@ -13,7 +13,7 @@ from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.systems.decoupled.documents import EncodingMemory
 from cascada.systems.decoupled.engine import document_encoder
-from cascada.systems.decoupled.engine_torch import TorchParts, tokenizer_of
+from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.folder import save
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
@@ -24,7 +24,7 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 3, "exits": (3, 4), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
-    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+    "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
 }
 
 
@@ -44,16 +44,16 @@ class Memory:
 
 
 @pytest.fixture(scope="module", params=SHAPES.values(), ids=SHAPES)
-def parts(request, encoder_folder):
-    return parts_of(encoder_folder, **request.param)
+def engine(request, encoder_folder):
+    return engine_of(encoder_folder, **request.param)
 
 
-def parts_of(folder, **shape):
+def engine_of(folder, **shape):
     torch.manual_seed(5)
     model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape, max_length=32, question_length=12)).eval()
-    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+    for classifier in model.classifiers.values():  # those that add to the cosine start at zero
         torch.nn.init.normal_(classifier[-1].weight)
-    return TorchParts(model, tokenizer_of(model, folder))
+    return TorchEngine(model, tokenizer_of(model, folder))
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +66,13 @@ def question(words):
     return f"{words[5]} {words[50]}?"
 
 
-def in_one_piece(parts, question, text):
+def in_one_piece(engine, question, text):
     """One pair by itself through the model's forward pass; its score at every exit."""
-    sides = [parts.tokenizer.question.encode_alone([question]), parts.tokenizer.document.encode_alone([text])]
-    ids = [torch.from_numpy(side.padded([0], parts.tokenizer.pad_id)[0]) for side in sides]
+    sides = [engine.tokenizer.question.encode_alone([question]), engine.tokenizer.document.encode_alone([text])]
+    ids = [torch.from_numpy(side.padded([0], engine.tokenizer.pad_id)[0]) for side in sides]
     inputs = [value for side in ids for value in (side, torch.ones_like(side, dtype=torch.bool))]
     with torch.inference_mode():
-        found = parts.model(*inputs, torch.tensor([0]), exits=parts.exits)
+        found = engine.model(*inputs, torch.tensor([0]), exits=engine.shape.exits)
     return [float(logits[0, 1] - logits[0, 0]) for _, logits in sorted(found.items())]
 
 
@@ -80,22 +80,22 @@ def scores(ranking):
     return [item.scores for item in sorted(ranking, key=lambda item: item.index)]
 
 
-def test_without_drops_every_exit_scores_as_the_model_in_one_piece(parts, question, texts):
-    ranker = Ranker(stages_of(parts))
+def test_without_drops_every_exit_scores_as_the_model_in_one_piece(engine, question, texts):
+    ranker = Ranker(stages_of(engine))
     found = scores(ranker.rank(question, texts, drop=0))
-    expected = [in_one_piece(parts, question, text) for text in texts]
+    expected = [in_one_piece(engine, question, text) for text in texts]
     np.testing.assert_allclose(found, expected, atol=2e-5)
-    assert ranker.exits == parts.exits
+    assert ranker.exits == engine.shape.exits
 
 
-def test_stored_documents_change_nothing_and_are_asked_for_once(parts, question, texts):
+def test_stored_documents_change_nothing_and_are_asked_for_once(engine, question, texts):
     store = Memory()
-    before = Ranker(stages_of(parts)).rank(question, texts, drop=0)
-    first = Ranker(stages_of(parts, store, add=True)).rank(question, [*texts, texts[0]], drop=0)
+    before = Ranker(stages_of(engine)).rank(question, texts, drop=0)
+    first = Ranker(stages_of(engine, store, add=True)).rank(question, [*texts, texts[0]], drop=0)
     assert all(sorted(asked) == sorted(texts) for asked in store.asked), "each text once, though one came twice"
     assert len(store.kept) == len(texts)
-    assert all(one.shape[1] == parts.width for one in store.kept.values())
-    again = Ranker(stages_of(parts, store)).rank(question, texts, drop=0)
+    assert all(one.shape[1] == engine.width for one in store.kept.values())
+    again = Ranker(stages_of(engine, store)).rank(question, texts, drop=0)
     assert scores(again) == scores(before)
     assert scores(first)[:-1] == pytest.approx(np.array(scores(before)), abs=1e-5)
     assert [item.truncated for item in again] == [item.truncated for item in before]
@@ -103,49 +103,49 @@ def test_stored_documents_change_nothing_and_are_asked_for_once(parts, question,
 
 
 def test_a_memory_takes_what_it_has_room_for():
-    memory = EncodingMemory(room=100)
+    memory = EncodingMemory(capacity=100)
     memory.put(
         ["a", "b", "c"], [np.zeros((2, 8), np.float32), np.ones((1, 8), np.float32), np.ones((2, 2), np.float32)]
     )
     assert [None if one is None else one.sum() for one in memory.get(["a", "b", "c", "d"])] == [0, 8, None, None]
 
 
-def test_without_being_asked_to_nothing_is_stored(parts, question, texts):
+def test_without_being_asked_to_nothing_is_stored(engine, question, texts):
     store = Memory()
-    Ranker(stages_of(parts, store)).rank(question, texts[:2])
+    Ranker(stages_of(engine, store)).rank(question, texts[:2])
     assert store.kept == {}
 
 
-def test_a_documents_encoding_knows_nothing_of_the_question(parts, words, texts):
+def test_a_documents_encoding_knows_nothing_of_the_question(engine, words, texts):
     long_question = " ".join(words[:9])
     stores = Memory(), Memory()
     for store, question in zip(stores, (words[7], long_question), strict=True):
-        Ranker(stages_of(parts, store, add=True)).rank(question, texts[:3])
+        Ranker(stages_of(engine, store, add=True)).rank(question, texts[:3])
     for text in texts[:3]:
         np.testing.assert_array_equal(stores[0].kept[text], stores[1].kept[text])
 
 
-def test_what_a_text_is_worth_depends_on_the_question(parts, words, texts):
-    ranker = Ranker(stages_of(parts))
+def test_what_a_text_is_worth_depends_on_the_question(engine, words, texts):
+    ranker = Ranker(stages_of(engine))
     one, other = (np.array(scores(ranker.rank(question, texts, drop=0)))[:, -1] for question in (words[3], words[90]))
     assert np.std(one - other) > 1e-4, "beyond what a question adds to all of its candidates"
 
 
-def test_each_question_is_encoded_once(parts, texts, words):
+def test_each_question_is_encoded_once(engine, texts, words):
     calls = []
-    own = parts.question
-    parts.question = lambda ids, mask: calls.append(len(ids)) or own(ids, mask)
+    own = engine.question
+    engine.question = lambda ids, mask: calls.append(len(ids)) or own(ids, mask)
     try:
-        list(Ranker(stages_of(parts)).rank_many([(words[0], texts), (words[1], texts[:4])]))
+        list(Ranker(stages_of(engine)).rank_many([(words[0], texts), (words[1], texts[:4])]))
     finally:
-        parts.question = own
+        engine.question = own
     assert sum(calls) == 2
 
 
 @given(st.lists(st.integers(0, 39), min_size=1, max_size=12), st.sampled_from([0, 0.3, 0.9]))
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_score_does_not_depend_on_the_other_candidates(parts, question, texts, rows, drop):
-    ranker = Ranker(stages_of(parts))
+def test_a_score_does_not_depend_on_the_other_candidates(engine, question, texts, rows, drop):
+    ranker = Ranker(stages_of(engine))
     whole = scores(ranker.rank(question, texts, drop=0))
     for item in ranker.rank(question, [texts[row] for row in rows], drop=drop):
         expected = whole[rows[item.index]][: len(item.scores)]
@@ -154,8 +154,8 @@ def test_a_score_does_not_depend_on_the_other_candidates(parts, question, texts,
 
 @pytest.mark.parametrize("shape", [SHAPES["dc-bert"], SHAPES["linear"], {"join": 2, "exits": (3, 4)}])
 def test_operations_are_those_that_torch_counts(encoder_folder, question, texts, shape):
-    parts, store = parts_of(encoder_folder, **shape), Memory()
-    ranker = Ranker(stages_of(parts, store, add=True))
+    engine, store = engine_of(encoder_folder, **shape), Memory()
+    ranker = Ranker(stages_of(engine, store, add=True))
     for text in (texts[3], texts[3], texts[7]):
         with FlopCounterMode(display=False) as counted, sdpa_kernel(SDPBackend.MATH):
             ranking = ranker.rank(question, [text])
@@ -166,13 +166,13 @@ def test_operations_are_those_that_torch_counts(encoder_folder, question, texts,
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, encoder_folder):
     place = tmp_path_factory.mktemp("decoupled")
-    parts = parts_of(encoder_folder, **SHAPES["cascade"])
-    save(parts.model, place, tokenizer=encoder_folder, card="# A tiny decoupled cascade\n")
+    engine = engine_of(encoder_folder, **SHAPES["cascade"])
+    save(engine.model, place, tokenizer=encoder_folder, card="# A tiny decoupled cascade\n")
     return place
 
 
 def test_a_folder_is_a_ranker_and_its_document_side_fills_its_store(folder, encoder_folder, question, texts):
-    expected = Ranker(stages_of(parts_of(encoder_folder, **SHAPES["cascade"]))).rank(question, texts, drop=0.5)
+    expected = Ranker(stages_of(engine_of(encoder_folder, **SHAPES["cascade"]))).rank(question, texts, drop=0.5)
     assert Ranker.load(folder).rank(question, texts, drop=0.5) == expected
     encoder, store = document_encoder(folder), Memory()
     assert (encoder.width, len(encoder.fingerprint)) == (8, 32)
@@ -207,5 +207,5 @@ def test_a_ranker_that_has_no_use_for_a_store_says_so(ranker_folder):
         Ranker.load(ranker_folder, store=Memory())
     with pytest.raises(CascadaError, match="no use for stored encodings"):
         Ranker.load("bm25", store=Memory())
-    with pytest.raises(CascadaError, match="only a decoupled ranker"):
+    with pytest.raises(CascadaError, match="only a decoupled ranker has encodings to store"):
         document_encoder(ranker_folder)

@@ -1,5 +1,7 @@
 """An exported decoupled ranker scores as the trained one does, and reads a store of its own."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from cascada.ranking import Ranker
 from cascada.systems.decoupled.engine import document_encoder
 from cascada.systems.decoupled.folder import begin, save
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.shape import DecoupledShape, read_exported
 from cascada.systems.export import export
 
 SHAPES = {
@@ -18,14 +20,14 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 3, "exits": (3, 5), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
-    "onto the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+    "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
 }
 
 
 def save_model(folder, encoder_folder, **shape):
     torch.manual_seed(5)
     model = DecoupledRanker(load_encoder(encoder_folder), DecoupledShape(**shape, max_length=32, question_length=12))
-    for classifier in model.classifiers.values():  # those that add to the cosine begin with nothing to add
+    for classifier in model.classifiers.values():  # those that add to the cosine start at zero
         torch.nn.init.normal_(classifier[-1].weight, std=0.05)
     save(model, folder, tokenizer=encoder_folder, card="# Card\n")
     return folder
@@ -60,7 +62,7 @@ def test_whatever_encoder_it_has(encoder_folders, tmp_path, texts, kind):
     )
 
 
-def test_in_8_bits_every_exit_ranks_nearly_as_in_torch(encoder_folder, tmp_path, texts):
+def test_in_int8_every_exit_ranks_nearly_as_in_torch(encoder_folder, tmp_path, texts):
     folder = save_model(tmp_path / "trained", encoder_folder, **SHAPES["cascade"])
     export(folder, tmp_path / "out", "int8")
     ours, reference = scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts)
@@ -82,3 +84,14 @@ def test_what_is_exported_is_not_exported_or_trained_again(encoder_folder, tmp_p
         export(tmp_path / "out", tmp_path / "again")
     with pytest.raises(CascadaError, match="for ranking only"):
         begin(str(tmp_path / "out"), DecoupledShape(4, (5,)))
+
+
+@pytest.mark.parametrize("scores", ["own", "added"])
+def test_the_folder_has_the_same_keys_as_ever(encoder_folder, tmp_path, scores):
+    folder = save_model(tmp_path / "trained", encoder_folder, join=2, exits=(2, 3), scores=scores)
+    export(folder, tmp_path / "out", "fp32")
+    shape = json.loads((tmp_path / "out" / "cascada.json").read_text(encoding="utf-8"))
+    sizes = {"hidden", "feed_forward", "pad_id", "precision", "fingerprint", "question_length", "max_length"}
+    assert set(shape) == {"format", "engine", "kind", "exits", "join", "interaction", "keep", "onto_cosine"} | sizes
+    assert shape["onto_cosine"] is (scores == "added")
+    assert read_exported(tmp_path / "out").scores == scores

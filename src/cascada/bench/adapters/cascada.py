@@ -1,4 +1,4 @@
-"""Cascada's engines: torch or ONNX Runtime, as the folder is."""
+"""Cascada's engines: torch for a trained folder, ONNX Runtime for an exported one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = ("cascada", "onnxruntime", "tokenizers", "torch")
+PACKAGES = ("cascada", "onnxruntime", "tokenizers", "torch")
 
 
 def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""fastembed's TextCrossEncoder on a folder of our own, entered as a custom model."""
+"""fastembed's TextCrossEncoder on our own folder, registered as a custom model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = ("fastembed", "onnxruntime", "tokenizers")
+PACKAGES = ("fastembed", "onnxruntime", "tokenizers")
 
 
 def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], None]:

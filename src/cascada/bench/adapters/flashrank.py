@@ -1,4 +1,4 @@
-"""FlashRank's Ranker on a folder of our own: it takes models by name, so this one is entered under a name."""
+"""FlashRank's Ranker on our own folder, registered under a name because FlashRank takes models by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PARTS = ("FlashRank", "onnxruntime", "tokenizers")
+PACKAGES = ("FlashRank", "onnxruntime", "tokenizers")
 
 
 def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], None]:

@@ -1,6 +1,6 @@
-"""The peers' graphs, `onnx/fp32.onnx` and `onnx/int8.onnx`, by sentence-transformers' own means: it needs optimum.
+"""Write the peers' graphs, `onnx/fp32.onnx` and `onnx/int8.onnx`, with sentence-transformers' own export (optimum).
 
-Run as a file: FOLDER INSTRUCTIONS, the latter one of avx2, avx512, avx512_vnni, arm64.
+Run as a script with two arguments, FOLDER and INSTRUCTIONS: avx2, avx512, avx512_vnni or arm64.
 """
 
 from __future__ import annotations

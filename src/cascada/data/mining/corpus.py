@@ -1,4 +1,4 @@
-"""All sentences of the data, each once, and which of them stand near each other."""
+"""The distinct sentences of the data, and which of them are in the same article."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from cascada.data.group import Candidate, Group
 from cascada.text.words import words
 
 NEIGHBOURS = 50
-"""Where no articles are known, this many sentences before and after one count as its article."""
+"""If the article of a sentence is not known, this many sentences before and after it stand in for the article."""
 
 
 def article_of(identifier: str | None) -> str | None:
-    """`Warsaw/12` stands in the article `Warsaw`. An id without a slash says nothing about it."""
+    """The article in an id: `Warsaw` for `Warsaw/12`; None for an id without a slash."""
     return (identifier or "").rpartition("/")[0] or None
 
 
 def excluding(groups: Iterable[Group], articles: Collection[str]) -> Iterator[Group]:
-    """The groups without a sentence of these articles, so that training and test articles stay apart."""
+    """Drop the groups that have a sentence of these articles, to keep training and test articles separate."""
     unwanted = set(articles)
     for position, group in enumerate(groups, 1):
-        found = [article_of(candidate.id) for candidate in group.candidates]
-        if None in found:
-            raise DataError(f"Articles cannot be left out: question {position} has a sentence without an article.")
-        if unwanted.isdisjoint(found):
+        names = [article_of(candidate.id) for candidate in group.candidates]
+        if None in names:
+            raise DataError(f"Articles cannot be excluded: question {position} has a sentence without an article.")
+        if unwanted.isdisjoint(names):
             yield group
 
 
 class Corpus:
-    """The distinct sentences that have a word, in the order of the data, by number from 0."""
+    """The distinct sentences that have a word, numbered from 0 in the order of the data."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.sentences: list[Candidate] = []
         self.words: list[frozenset[str]] = []
         self.number: dict[str, int] = {}
-        """Text → its number."""
+        """Text of a sentence → its number."""
         self._identifiers: set[str | None] = set()
         self._articles: list[str | None] = []
         self._members: defaultdict[str, list[int]] = defaultdict(list)
@@ -49,14 +49,14 @@ class Corpus:
         return len(self.sentences)
 
     def near(self, number: int) -> Sequence[int]:
-        """The sentences of the same article; where it is not known, the neighbours."""
+        """Numbers of the sentences of the same article; if it is not known, of the neighbouring sentences."""
         article = self._articles[number]
         if article is not None:
             return self._members[article]
         return range(max(0, number - NEIGHBOURS), min(len(self), number + NEIGHBOURS + 1))
 
     def sentence(self, candidate: Candidate) -> Candidate:
-        """A candidate of the data under the id its text has here, with its own label and grade."""
+        """A candidate of the data with the id that its text has here, and its own label and grade."""
         number = self.number.get(candidate.text)
         return candidate if number is None else replace(candidate, id=self.sentences[number].id)
 
@@ -73,7 +73,7 @@ class Corpus:
             self._members[article].append(number)
 
     def _unique(self, identifier: str | None, question: str | None) -> str | None:
-        """Ids need to differ only within a question; brought together with others, some are made longer."""
+        """Ids of the data differ within a question only: one that is taken here gets the question's id as a prefix."""
         while identifier in self._identifiers:
             identifier = f"{question}-{identifier}"
         self._identifiers.add(identifier)

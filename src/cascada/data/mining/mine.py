@@ -1,4 +1,4 @@
-"""Negatives for questions that come with their answers only."""
+"""Mine negatives for questions that have only correct sentences: by BM25, from the same article, and from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from cascada.core.errors import CascadaError
@@ -13,23 +14,23 @@ from cascada.data.group import Candidate, Group, identified
 from cascada.data.mining.corpus import Corpus
 from cascada.data.mining.guards import Guards, holds_answer
 from cascada.text.bm25 import BM25Index
-from cascada.text.words import words
+from cascada.text.words import normalise, words
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How many negatives of each kind a question gets, as far as there are so many."""
+class NegativeCounts:
+    """How many negatives of each kind a question gets, if there are as many."""
 
     hard: int = 2
-    """The best ones by BM25 among all sentences."""
+    """The best by BM25 among all sentences."""
     same: int = 1
-    """Random ones from the article of a correct sentence, or from its neighbourhood."""
+    """Random sentences from the article of a correct sentence, or from its neighbourhood."""
     other: int = 1
-    """Random ones from anywhere else."""
+    """Random sentences from anywhere else."""
     skip: int = 0
-    """Leave out this many of the best by BM25: the most likely to be correct without anybody having said so."""
+    """Skip this many of the best by BM25, which are the most likely to be correct without being labelled so."""
     keep_negatives: bool = False
-    """Keep those that the data has; mined ones come on top."""
+    """Keep the negatives of the data; mined ones are added."""
 
     def __post_init__(self) -> None:
         for name in ("hard", "same", "other", "skip"):
@@ -40,73 +41,74 @@ class Wanted:
 
 
 @dataclass
-class Report:
-    """What came of it; grows question by question."""
+class MiningReport:
+    """Counts of what was mined, updated question by question."""
 
     negatives: Counter[str] = field(default_factory=Counter)
     """By kind: kept, hard, same, other."""
-    refused: Counter[str] = field(default_factory=Counter)
-    """By guard: how often one kept a sentence out."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    """By guard: how often it rejected a sentence."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Questions that are not in the result, by reason."""
+    """By reason: questions that are not in the result."""
     short: int = 0
     """Questions with fewer negatives than wanted."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, as `cascada data mine --json` prints them."""
         return {
             "negatives": {kind: self.negatives[kind] for kind in ("kept", "hard", "same", "other")},
-            "refused": {guard: self.refused[guard] for guard in ("correct", "duplicate", "answer", "evidence")},
+            "refused": {guard: self.rejected[guard] for guard in ("correct", "duplicate", "answer", "evidence")},
             "left_out": {reason: self.left_out[reason] for reason in ("no correct candidate", "repeated")},
             "short": self.short,
         }
 
 
-def mine(groups: Iterable[Group], wanted: Wanted | None = None, **options: Any) -> list[Group]:
-    """The groups with mined negatives, all at once; see `Miner`.
+def mine(groups: Iterable[Group], wanted: NegativeCounts | None = None, **options: Any) -> list[Group]:
+    """Return all groups with mined negatives; see `Miner`.
 
-    >>> mine(read("squad_sentences", root="squad", split="test"), Wanted(hard=6, same=3, other=2), seed=1)
+    mine(read("squad_sentences", root="squad", split="test"), NegativeCounts(hard=6, same=3, other=2), seed=1)
     """
     return list(Miner(groups, wanted, **options))
 
 
 class Miner:
-    """Mines while it is iterated over; `report` says what came of it.
+    """Yields groups with mined negatives; `report` counts them.
 
-    Every candidate of the groups is a sentence that can become a negative, whatever its label; a question keeps its
-    correct ones. The same data, settings and seed give the same groups on every machine. `answers` are the answer
-    strings of a question's id, where they are known: no negative holds one.
+    Every candidate of the data, whatever its label, can become a negative of another question; a question keeps its
+    correct candidates. The same data, settings and seed give the same groups on every machine. `answers` maps a
+    question's id to its answers, if they are known: no negative contains one of them.
     """
 
     def __init__(
         self,
         groups: Iterable[Group],
-        wanted: Wanted | None = None,
+        wanted: NegativeCounts | None = None,
         *,
         guards: Guards | None = None,
         answers: Mapping[str, Sequence[str]] | None = None,
         seed: int = 0,
     ) -> None:
         self.groups = list(identified(groups))
-        self.wanted = wanted or Wanted()
+        self.wanted = wanted or NegativeCounts()
         self.guards = guards or Guards()
         self.answers = answers or {}
         self.seed = seed
         self.corpus = Corpus(self.groups)
         self.index = BM25Index(sentence.text for sentence in self.corpus.sentences)
         self.correct = _correct_by_question(self.groups)
-        self.report = Report()
+        self.report = MiningReport()
 
     def __len__(self) -> int:
-        """Of the data that goes in."""
+        """Number of questions in the data; the result may have fewer."""
         return len(self.groups)
 
     def __iter__(self) -> Iterator[Group]:
-        self.report = Report()
+        self.report = MiningReport()
         draw = random.Random(self.seed)
         seen: set[tuple[str, frozenset[str]]] = set()
         for group in self.groups:
             positives = self._known(group, label=1)
-            key = (_normal(group.question), frozenset(_normal(one.text) for one in positives))
+            key = (normalise(group.question), frozenset(normalise(positive.text) for positive in positives))
             if not positives:
                 self.report.left_out["no correct candidate"] += 1
             elif key in seen:
@@ -117,7 +119,7 @@ class Miner:
 
     def _mined(self, group: Group, positives: tuple[Candidate, ...], draw: random.Random) -> Group:
         kept = self._kept(group) if self.wanted.keep_negatives else ()
-        refuses = self._guarded(group, kept)
+        rejects = self._guarded(group, kept)
         negatives = list(kept)
         near = self._near(positives)
         for kind, wanted, numbers in (
@@ -125,60 +127,59 @@ class Miner:
             ("same", self.wanted.same, _shuffled(near, draw)),
             ("other", self.wanted.other, self._elsewhere(near, draw)),
         ):
-            found = self._first(wanted, numbers, refuses)
-            self.report.negatives[kind] += len(found)
-            negatives += found
+            mined = self._first(wanted, numbers, rejects)
+            self.report.negatives[kind] += len(mined)
+            negatives += mined
         self.report.negatives["kept"] += len(kept)
         self.report.short += len(negatives) - len(kept) < self.wanted.hard + self.wanted.same + self.wanted.other
         candidates = [*positives, *negatives]
-        draw.shuffle(candidates)  # a constant score must not look like a good one
+        draw.shuffle(candidates)  # otherwise a constant score would rank the correct ones first
         return replace(group, candidates=tuple(candidates))
 
     def _known(self, group: Group, label: int) -> tuple[Candidate, ...]:
-        """What the data itself has of this label, each text once."""
-        found = {one.text: self.corpus.sentence(one) for one in group.candidates if one.label == label}
-        return tuple(found.values())
+        """The question's own candidates with this label, each text once."""
+        by_text = {
+            candidate.text: self.corpus.sentence(candidate)
+            for candidate in group.candidates
+            if candidate.label == label
+        }
+        return tuple(by_text.values())
 
     def _kept(self, group: Group) -> tuple[Candidate, ...]:
-        """The negatives of the data; a text that is also called correct is none."""
-        correct = self.correct[_normal(group.question)]
-        return tuple(one for one in self._known(group, label=0) if _normal(one.text) not in correct)
+        """The question's own negatives, without texts that are also labelled correct."""
+        correct = self.correct[normalise(group.question)]
+        return tuple(candidate for candidate in self._known(group, label=0) if normalise(candidate.text) not in correct)
 
     def _ranked(self, group: Group) -> Iterator[int]:
-        """By BM25, without the first `skip` that nobody calls correct; they are looked at as far as needed."""
-        correct = self.correct[_normal(group.question)]
+        """Sentences by BM25 score, without the first `skip` of those that are not labelled correct."""
+        correct = self.correct[normalise(group.question)]
         limit = 50 + self.wanted.skip + 10 * self.wanted.hard if self.wanted.hard else 0
         skipped = 0
         for number in self.index.best(group.question, limit):
-            if skipped < self.wanted.skip and _normal(self.corpus.sentences[number].text) not in correct:
+            if skipped < self.wanted.skip and normalise(self.corpus.sentences[number].text) not in correct:
                 skipped += 1
             else:
                 yield int(number)
 
     def _near(self, positives: tuple[Candidate, ...]) -> Sequence[int]:
-        numbers = [self.corpus.number[one.text] for one in positives if one.text in self.corpus.number]
+        numbers = [self.corpus.number[positive.text] for positive in positives if positive.text in self.corpus.number]
         members = [self.corpus.near(number) for number in numbers]
-        return members[0] if len(members) == 1 else sorted({number for some in members for number in some})
+        return members[0] if len(members) == 1 else sorted({number for numbers in members for number in numbers})
 
     def _elsewhere(self, near: Sequence[int], draw: random.Random) -> Iterator[int]:
         excluded = frozenset(near) if self.wanted.other else frozenset()
         return (number for number in _shuffled(range(len(self.corpus)), draw) if number not in excluded)
 
-    def _first(self, wanted: int, numbers: Iterable[int], refuses: Callable[[int], bool]) -> list[Candidate]:
-        found: list[Candidate] = []
-        if wanted:
-            for number in numbers:
-                if not refuses(number):
-                    found.append(replace(self.corpus.sentences[number], label=0))
-                    if len(found) == wanted:
-                        break
-        return found
+    def _first(self, wanted: int, numbers: Iterable[int], rejects: Callable[[int], bool]) -> list[Candidate]:
+        """The first `wanted` sentences that are not rejected, as negatives."""
+        accepted = (number for number in numbers if not rejects(number)) if wanted else ()
+        return [replace(self.corpus.sentences[number], label=0) for number in islice(accepted, wanted)]
 
     def _guarded(self, group: Group, kept: tuple[Candidate, ...]) -> Callable[[int], bool]:
-        """Whether a sentence must not be a negative of this question; one that was taken is not taken again."""
-        taken = {_normal(one.text) for one in kept}
+        """A function that rejects sentences that must not be negatives of this question, or already are."""
+        taken = {normalise(candidate.text) for candidate in kept}
         question = frozenset(words(group.question))
-        correct = self.correct[_normal(group.question)]
+        correct = self.correct[normalise(group.question)]
         bags = [frozenset(text.split()) for text in sorted(correct)]
         answers = self.answers.get(group.id or "", ())
 
@@ -191,36 +192,33 @@ class Miner:
             if holds_answer(normal, answers):
                 return "answer"
             repeats = self.guards.repeats_evidence
-            return "evidence" if any(repeats(bag, one, question, self.index.rarity) for one in bags) else None
+            return "evidence" if any(repeats(bag, positive, question, self.index.idf) for positive in bags) else None
 
-        def refuses(number: int) -> bool:
-            normal = _normal(self.corpus.sentences[number].text)
+        def rejects(number: int) -> bool:
+            normal = normalise(self.corpus.sentences[number].text)
             if normal in taken:
                 return True
-            refused = reason(number, normal)
-            if refused:
-                self.report.refused[refused] += 1
+            guard = reason(number, normal)
+            if guard:
+                self.report.rejected[guard] += 1
                 return True
             taken.add(normal)
             return False
 
-        return refuses
+        return rejects
 
 
 def _correct_by_question(groups: Iterable[Group]) -> dict[str, frozenset[str]]:
-    """All that is correct for a question, also where the same question is asked again elsewhere."""
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    """Normalised question → all its correct sentences, from every group that asks it."""
+    correct: defaultdict[str, set[str]] = defaultdict(set)
     for group in groups:
-        found[_normal(group.question)].update(_normal(one.text) for one in group.candidates if one.label)
-    return {question: frozenset(texts) for question, texts in found.items()}
-
-
-def _normal(text: str) -> str:
-    return " ".join(words(text))
+        positives = (candidate.text for candidate in group.candidates if candidate.label)
+        correct[normalise(group.question)].update(map(normalise, positives))
+    return {question: frozenset(texts) for question, texts in correct.items()}
 
 
 def _shuffled(items: Sequence[int], draw: random.Random) -> Iterator[int]:
-    """Fisher and Yates' shuffle, as far as it is looked at."""
+    """Yield the items in random order: a lazy Fisher-Yates shuffle."""
     moved: dict[int, int] = {}
     for left in range(len(items), 0, -1):
         chosen = draw.randrange(left)

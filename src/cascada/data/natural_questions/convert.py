@@ -1,4 +1,4 @@
-"""Natural Questions → ASNQ, streaming: every line becomes a group, a reason to skip it, or a complaint."""
+"""Convert Natural Questions to ASNQ, streaming: every line becomes a group, a reason to skip it, or an error."""
 
 from __future__ import annotations
 
@@ -9,51 +9,54 @@ from typing import IO
 
 from cascada.core.errors import DataError
 from cascada.core.files import atomic_write
-from cascada.core.workers import in_order
+from cascada.core.workers import map_in_order
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import RawLine, Source, raw_lines
 from cascada.data.natural_questions.labels import Skipped, labelled
 from cascada.data.natural_questions.record import parse
 from cascada.data.statistics import Statistics
 
-Outcome = Group | Skipped | DataError
+LineResult = Group | Skipped | DataError
+"""What a line of Natural Questions became."""
+
+PlainGroup = tuple[str | None, str, list[tuple[str, int | None]]]
+"""A group as a worker process returns it: plain values are transferred ten times faster than objects."""
+
+KEPT_PROBLEMS = 10
+"""Errors that `Conversion` keeps; the others are only counted."""
 
 
-Plain = tuple[str | None, str, list[tuple[str, int | None]]]
-"""A group as it comes from a worker: plain values travel ten times faster than objects."""
-
-
-def outcomes(
+def line_results(
     paths: Iterable[Source], *, workers: int = 1, advance: Callable[[int], object] | None = None
-) -> Iterator[Outcome]:
-    """One outcome for each line of the files, in order.
+) -> Iterator[LineResult]:
+    """Yield one result for each line of the files, in order.
 
-    A bad line is a `DataError` with its file and number, handed out and not raised: the lines after it go on. Where a
-    gzip file is cut off, the next file does. `advance` hears of the bytes read.
+    The result of a bad line is a `DataError`, which is yielded and not raised: conversion continues with the next line,
+    or, if a gzip file is truncated, with the next file. `advance` is called with the number of bytes read.
 
-        for outcome in outcomes(["nq-train-00.jsonl.gz"]):
-            if isinstance(outcome, Group):
-                print(outcome.question, [candidate.grade for candidate in outcome.candidates])
+        for result in line_results(["nq-train-00.jsonl.gz"]):
+            if isinstance(result, Group):
+                print(result.question, [candidate.grade for candidate in result.candidates])
     """
-    return map(_restored, in_order(_converted, _lines(paths, advance), workers=workers))
+    return map(_restored, map_in_order(_converted, _lines(paths, advance), workers=workers))
 
 
-def _converted(line: RawLine | DataError) -> Plain | Skipped | DataError:
+def _converted(line: RawLine | DataError) -> PlainGroup | Skipped | DataError:
     if isinstance(line, DataError):
         return line
     try:
-        found = labelled(parse(line.decoded()))
+        result = labelled(parse(line.decoded()))
     except DataError as error:
         return error
-    if isinstance(found, Skipped):
-        return found
-    return found.id, found.question, [(candidate.text, candidate.grade) for candidate in found.candidates]
+    if isinstance(result, Skipped):
+        return result
+    return result.id, result.question, [(candidate.text, candidate.grade) for candidate in result.candidates]
 
 
-def _restored(found: Plain | Skipped | DataError) -> Outcome:
-    if not isinstance(found, tuple):
-        return found
-    name, question, candidates = found
+def _restored(result: PlainGroup | Skipped | DataError) -> LineResult:
+    if not isinstance(result, tuple):
+        return result
+    name, question, candidates = result
     return Group(question, tuple(Candidate(text, int(grade == 4), grade=grade) for text, grade in candidates), name)
 
 
@@ -66,7 +69,7 @@ def _lines(paths: Iterable[Source], advance: Callable[[int], object] | None) -> 
 
 
 def _lines_of(path: Source, advance: Callable[[int], object] | None) -> Iterator[RawLine]:
-    """Without the empty lines at the end of the file; one in the middle is handed on, to be complained about."""
+    """The lines, without empty ones at the end of the file. One before other lines is passed on, to become an error."""
     blank: RawLine | None = None
     line: RawLine | None = None
     for line in raw_lines(path, advance):
@@ -81,11 +84,8 @@ def _lines_of(path: Source, advance: Callable[[int], object] | None) -> Iterator
         raise DataError(f"{path} is empty: expected lines of Natural Questions")
 
 
-KEPT_PROBLEMS = 10
-
-
 class AsnqFile:
-    """Texts must hold no tab and no newline: the layout has no quoting."""
+    """A file in ASNQ's layout. It has no quoting: texts must not contain tabs or newlines."""
 
     def __init__(self, file: IO[str]) -> None:
         self.counted = Statistics()
@@ -93,6 +93,7 @@ class AsnqFile:
         self._questions: set[str] = set()
 
     def add(self, question: str, candidate: Candidate) -> None:
+        """Write and count a pair."""
         self._file.write(f"{question}\t{candidate.text}\t{candidate.grade}\n")
         self._questions.add(question)
         self.counted.questions = len(self._questions)
@@ -101,45 +102,46 @@ class AsnqFile:
 
 @dataclass
 class Conversion:
-    """What became of the lines read."""
+    """Counts of what the lines became."""
 
     counted: Statistics = field(default_factory=Statistics)
     skipped: Counter[Skipped] = field(default_factory=Counter)
     problems: int = 0
     first_problems: list[DataError] = field(default_factory=list)
-    """At most ten of them."""
+    """At most `KEPT_PROBLEMS` of them."""
 
-    def note(self, outcome: Skipped | DataError) -> None:
-        if isinstance(outcome, Skipped):
-            self.skipped[outcome] += 1
+    def note(self, result: Skipped | DataError) -> None:
+        """Count a line that did not become a group."""
+        if isinstance(result, Skipped):
+            self.skipped[result] += 1
             return
         self.problems += 1
         if len(self.first_problems) < KEPT_PROBLEMS:
-            self.first_problems.append(outcome)
+            self.first_problems.append(result)
 
     def check(self, path: Source) -> None:
-        """Refuse a file without questions."""
+        """Raise DataError if there are no questions to write to `path`."""
         if not self.counted.questions:
             raise DataError(f"{path} was not written: {_nothing(self)}.")
 
 
-def write_asnq(outcomes: Iterable[Outcome], path: Source) -> Conversion:
-    """Write the groups, streaming; the file appears once everything was read, and only if it holds a question."""
+def write_asnq(results: Iterable[LineResult], path: Source) -> Conversion:
+    """Write the groups, streaming. The file appears when everything has been read, and only if it has a question."""
     with atomic_write(path) as file:
-        done = add_outcomes(outcomes, AsnqFile(file))
+        done = add_results(results, AsnqFile(file))
         done.check(path)
     return done
 
 
-def add_outcomes(outcomes: Iterable[Outcome], asnq: AsnqFile) -> Conversion:
+def add_results(results: Iterable[LineResult], asnq: AsnqFile) -> Conversion:
     """Write the groups into an open file."""
     done = Conversion(asnq.counted)
-    for outcome in outcomes:
-        if isinstance(outcome, Group):
-            for candidate in outcome.candidates:
-                asnq.add(outcome.question, candidate)
+    for result in results:
+        if isinstance(result, Group):
+            for candidate in result.candidates:
+                asnq.add(result.question, candidate)
         else:
-            done.note(outcome)
+            done.note(result)
     return done
 
 

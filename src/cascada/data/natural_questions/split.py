@@ -1,4 +1,4 @@
-"""An ASNQ file in two, by question: ASNQ has train and dev only, and the cascade transformer's paper halves dev."""
+"""Split an ASNQ file by question: ASNQ has only train and dev, and the Cascade Transformer paper halves dev."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from cascada.data.statistics import Statistics
 
 @dataclass
 class Splits:
+    """Counts of the splits that were written."""
+
     counted: dict[str, Statistics]
     unlisted: Statistics = field(default_factory=Statistics)
-    """Pairs whose question is in no list: they are in no split."""
+    """Pairs whose question is in no list, and which are therefore in no split."""
     absent: dict[str, int] = field(default_factory=dict)
-    """Questions of each list that the data does not have."""
+    """Split → number of questions in its list that the data does not have."""
 
 
 def listed(lists: Mapping[str, Source]) -> dict[str, str]:
-    """Question → split, from files with a question a line. No question may be in two."""
+    """Question → split, from files with one question per line. No question may be in two of them."""
     chosen: dict[str, str] = {}
     for split, path in lists.items():
-        for line in records(path, "lines with a question each"):
+        for line in records(path, "one question per line"):
             question = _plain(line.text)
             if chosen.setdefault(question, split) != split:
                 raise line.error(f"{question!r} is also in the list for {chosen[question]}")
@@ -37,9 +39,9 @@ def listed(lists: Mapping[str, Source]) -> dict[str, str]:
 
 
 def halved(path: Source, seed: int, names: tuple[str, str] = ("dev", "test")) -> dict[str, str]:
-    """Question → split, half of the file's questions each; the first has one more if their number is odd.
+    """Question → split, half of the file's questions each, at random; the first has one more if their number is odd.
 
-    The same questions and seed make the same halves, whatever the order of the lines.
+    The same questions and seed give the same halves, whatever the order of the lines.
     """
     questions = sorted({_plain(row.question) for row in rows(path)})
     random.Random(seed).shuffle(questions)
@@ -48,7 +50,7 @@ def halved(path: Source, seed: int, names: tuple[str, str] = ("dev", "test")) ->
 
 
 def write_splits(path: Source, chosen: Mapping[str, str], folder: Source) -> Splits:
-    """Write `{split}.tsv` for every split, with the lines of its questions in the order they have in `path`."""
+    """Write `{split}.tsv` for every split, with the lines of its questions in the order of `path`."""
     names = sorted(set(chosen.values()))
     targets = {name: Path(folder) / f"{name}.tsv" for name in names}
     if Path(path).resolve() in (target.resolve() for target in targets.values()):
@@ -80,5 +82,5 @@ def _distributed(
 
 
 def _plain(question: str) -> str:
-    """Lists and data are compared without regard to white space."""
+    """The question with single spaces: lists and data may differ in white space."""
     return " ".join(question.split())

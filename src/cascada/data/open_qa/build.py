@@ -1,7 +1,7 @@
-"""Groups for a reranker: what a search engine finds for a question, labelled by whether it holds the answer.
+"""Groups for a reranker: the paragraphs that a search engine retrieves, labelled by whether they contain the answer.
 
-That is the DC-BERT paper's distant supervision: a paragraph with the answer's words in a row is correct, whether or not
-it says what was asked. Case and punctuation make no difference, since the other text may have lost both.
+This is the DC-BERT paper's distant supervision: a paragraph with the answer's words in sequence is correct, whether or
+not it says what was asked. Case and punctuation are ignored, because tokenised text may have lost both.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from typing import Any
 from cascada.core.errors import CascadaError
 from cascada.data.group import Candidate, Group
 from cascada.data.mining.guards import holds_answer
-from cascada.data.open_qa.pool import Pool, Pooled
+from cascada.data.open_qa.pool import Pool, PoolParagraph
 from cascada.data.spans import Paragraph, Question
 
-Retrieve = Callable[[str], Sequence[Pooled]]
-"""A question to the paragraphs that a search engine finds for it, best first."""
-
+Retrieve = Callable[[str], Sequence[PoolParagraph]]
+"""Question → the paragraphs that a search engine retrieves for it, best first."""
 
 SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Of the articles, how many are for training and for choosing; the rest is for testing."""
+    """Shares of the articles for train and dev; the rest is test."""
 
     train: float = 0.6
     dev: float = 0.1
@@ -37,67 +36,81 @@ class Shares:
 
 
 @dataclass
-class Report:
-    """What came of a split; grows group by group."""
+class OpenQAReport:
+    """Counts of a split, updated group by group."""
 
     questions: int = 0
     candidates: int = 0
     correct: int = 0
     own_found: int = 0
-    """Questions whose own paragraph was found."""
+    """Questions whose own paragraph was retrieved."""
     answerable: int = 0
     """Questions with a correct candidate."""
 
     def add(self, group: Group, own: str) -> None:
+        """Count a group; `own` is the id of the question's own paragraph."""
         self.questions += 1
         self.candidates += len(group.candidates)
         self.correct += sum(group.labels)
         self.own_found += any(candidate.id == own for candidate in group.candidates)
         self.answerable += any(group.labels)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """The counts, as `cascada data openqa --json` prints them."""
         return dict(vars(self))
 
 
 def split_articles(
     paragraphs: Sequence[Paragraph], shares: Shares | None = None, *, seed: int = 0
 ) -> dict[str, list[Paragraph]]:
-    """Train, dev and test, each with articles of its own, drawn by the seed."""
+    """Draw train, dev and test at random, each with articles of its own."""
     shares = shares or Shares()
     titles = list(dict.fromkeys(paragraph.title for paragraph in paragraphs))
     if len(titles) < len(SPLITS):
-        raise CascadaError(f"There are {len(titles)} articles: train, dev and test need one each at least.")
+        raise CascadaError(f"There are {len(titles)} articles: train, dev and test need at least one each.")
     random.Random(seed).shuffle(titles)
     dev = max(1, round(shares.dev * len(titles)))
     train = min(max(1, round(shares.train * len(titles))), len(titles) - dev - 1)
     ends = dict(zip(SPLITS, (train, train + dev, len(titles)), strict=True))
     starts = dict(zip(SPLITS, (0, train, train + dev), strict=True))
     chosen = {name: set(titles[starts[name] : ends[name]]) for name in SPLITS}
-    return {name: [one for one in paragraphs if one.title in chosen[name]] for name in SPLITS}
+    return {name: [paragraph for paragraph in paragraphs if paragraph.title in chosen[name]] for name in SPLITS}
 
 
 def groups_of(
     paragraphs: Sequence[Paragraph], pool: Pool, retrieve: Retrieve, *, complete: bool = False
 ) -> Iterator[tuple[Group, str]]:
-    """A group for each question that has an answer, candidates as they were found; and its own paragraph's id.
+    """A group for each question that has an answer, candidates in the order of retrieval; and its own paragraph's id.
 
-    `complete` puts a question's own paragraph last where it was not found: for training.
+    With `complete`, for training, a question's own paragraph is added at the end if it was not retrieved.
     """
-    texts = {one.id: one.text for one in pool.paragraphs}
+    texts = {paragraph.id: paragraph.text for paragraph in pool.paragraphs}
     for question in (question for paragraph in paragraphs for question in paragraph.questions):
         own = pool.own[question.id]
         if question.answers:
-            more = [Pooled(own, texts[own])] if complete else []
+            more = [PoolParagraph(own, texts[own])] if complete else []
             yield group_of(question.id, question.text, own, retrieve, more, _holds(question)), own
 
 
 def group_of(
-    identifier: str, question: str, own: str, retrieve: Retrieve, more: Sequence[Pooled], holds: Callable[[str], bool]
+    identifier: str,
+    question: str,
+    own: str,
+    retrieve: Retrieve,
+    more: Sequence[PoolParagraph],
+    holds: Callable[[str], bool],
 ) -> Group:
-    """What is found for a question, and of `more` what is not among it; its own paragraph is correct in any case."""
-    found = list(retrieve(question))
-    found += [one for one in more if one.id not in {other.id for other in found}]
-    candidates = (Candidate(one.text, int(one.id == own or holds(one.text)), one.id) for one in found)
+    """The paragraphs retrieved for a question, then those of `more` that were not retrieved.
+
+    A paragraph is correct if its text `holds` the answer, or if it is the question's `own`.
+    """
+    paragraphs = list(retrieve(question))
+    retrieved = {paragraph.id for paragraph in paragraphs}
+    paragraphs += [paragraph for paragraph in more if paragraph.id not in retrieved]
+    candidates = (
+        Candidate(paragraph.text, int(paragraph.id == own or holds(paragraph.text)), paragraph.id)
+        for paragraph in paragraphs
+    )
     return Group(question, tuple(candidates), identifier)
 
 

@@ -1,4 +1,4 @@
-"""The paragraphs that are searched: those that questions were asked about, and others in which to get lost."""
+"""The pool of paragraphs that are searched: those that questions were asked about, and others as distractors."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cascada.data.group import Group
 from cascada.data.lines import Source
 from cascada.data.mining.corpus import article_of
 from cascada.data.spans import Paragraph
-from cascada.text.words import words
+from cascada.text.words import normalise
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PoolParagraph:
     """A paragraph of the pool."""
 
     id: str
@@ -25,12 +25,13 @@ class Pooled:
 
     @property
     def article(self) -> str:
+        """Title of the paragraph's article."""
         return self.id.rpartition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of other text, and the questions that it answers."""
+class PoolSentence:
+    """A sentence of the other text, and the questions that it answers."""
 
     article: str
     text: str
@@ -39,44 +40,44 @@ class Sentence:
 
 @dataclass
 class Pool:
-    """Every paragraph once."""
+    """All paragraphs, and where the answers to questions are."""
 
-    paragraphs: list[Pooled] = field(default_factory=list)
+    paragraphs: list[PoolParagraph] = field(default_factory=list)
     own: dict[str, str] = field(default_factory=dict)
-    """Question id → the paragraph it was asked about."""
+    """Question id → id of the paragraph it was asked about."""
     more: dict[str, Group] = field(default_factory=dict)
-    """Questions of the other text, by id; their paragraphs are in `own`."""
+    """Question id → group, for the questions of the other text; their paragraphs are in `own`."""
     repeated: int = 0
-    """Sentences of the other text that were left out because a paragraph holds them."""
+    """Number of sentences of the other text that were left out because a paragraph contains them."""
 
-    def without(self, articles: Collection[str]) -> list[Pooled]:
+    def without(self, articles: Collection[str]) -> list[PoolParagraph]:
         """The paragraphs of all other articles."""
-        return [one for one in self.paragraphs if one.article not in articles]
+        return [paragraph for paragraph in self.paragraphs if paragraph.article not in articles]
 
     def write(self, path: Source) -> None:
-        """A paragraph a line, {"id", "text"}: `cascada index` and `cascada ask` read it as documents."""
+        """Write one {"id", "text"} per line, which `cascada index` and `cascada ask` read as documents."""
         with atomic_write(path) as file:
-            for one in self.paragraphs:
-                file.write(json.dumps({"id": one.id, "text": one.text}, ensure_ascii=False) + "\n")
+            for paragraph in self.paragraphs:
+                file.write(json.dumps({"id": paragraph.id, "text": paragraph.text}, ensure_ascii=False) + "\n")
 
 
-def pooled(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *, length: int = 4) -> Pool:
-    """The paragraphs, and the sentences of the other groups, `length` of one article to a paragraph.
+def build_pool(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *, length: int = 4) -> Pool:
+    """Pool the paragraphs with paragraphs made of `length` sentences of one article of `others`.
 
-    `others` are questions with a correct sentence each, under the ids that tell the articles, as `squad_sentences` has
-    them. A sentence that one of the paragraphs holds is left out: the pool would have it twice.
+    `others` are questions with a correct sentence each, whose ids name their articles, as those of `squad_sentences`
+    do. A sentence that one of the paragraphs contains is left out: the pool would have it twice.
     """
     pool = Pool()
     numbers: defaultdict[str, int] = defaultdict(int)
     for paragraph in paragraphs:
         numbers[paragraph.title] += 1
-        one = Pooled(f"{paragraph.title}/{numbers[paragraph.title]}", paragraph.text)
-        pool.paragraphs.append(one)
-        pool.own.update({question.id: one.id for question in paragraph.questions})
-    known = " | ".join(f" {_normal(paragraph.text)} " for paragraph in paragraphs)
-    articles: dict[str, list[Sentence]] = {}
+        name = f"{paragraph.title}/{numbers[paragraph.title]}"
+        pool.paragraphs.append(PoolParagraph(name, paragraph.text))
+        pool.own.update({question.id: name for question in paragraph.questions})
+    known = " | ".join(f" {normalise(paragraph.text)} " for paragraph in paragraphs)
+    articles: dict[str, list[PoolSentence]] = {}
     for sentence in _sentences(others):
-        if f" {_normal(sentence.text)} " in known:
+        if f" {normalise(sentence.text)} " in known:
             pool.repeated += 1
         else:
             articles.setdefault(sentence.article, []).append(sentence)
@@ -87,23 +88,20 @@ def pooled(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *, len
     return pool
 
 
-def _add(pool: Pool, name: str, sentences: Sequence[Sentence]) -> None:
-    pool.paragraphs.append(Pooled(name, " ".join(sentence.text for sentence in sentences)))
+def _add(pool: Pool, name: str, sentences: Sequence[PoolSentence]) -> None:
+    pool.paragraphs.append(PoolParagraph(name, " ".join(sentence.text for sentence in sentences)))
     for group in (group for sentence in sentences for group in sentence.questions):
         identifier = group.id or f"{name}-{len(pool.own)}"
         pool.own[identifier] = name
         pool.more[identifier] = group
 
 
-def _sentences(groups: Iterable[Group]) -> Iterator[Sentence]:
-    """Each sentence once, with all the questions that it answers, in the order of the data."""
-    asked: dict[tuple[str, str], list[Group]] = {}
+def _sentences(groups: Iterable[Group]) -> Iterator[PoolSentence]:
+    """The distinct sentences, each with all questions that it answers, in the order of the data."""
+    questions_of: dict[tuple[str, str], list[Group]] = {}  # (article, text) → questions
     for group in groups:
         for candidate in group.candidates:
-            if candidate.label and words(candidate.text):
-                asked.setdefault((article_of(candidate.id) or "text", candidate.text), []).append(group)
-    return (Sentence(article, text, tuple(questions)) for (article, text), questions in asked.items())
-
-
-def _normal(text: str) -> str:
-    return " ".join(words(text))
+            if candidate.label and normalise(candidate.text):
+                key = article_of(candidate.id) or "text", candidate.text
+                questions_of.setdefault(key, []).append(group)
+    return (PoolSentence(article, text, tuple(questions)) for (article, text), questions in questions_of.items())

@@ -1,4 +1,4 @@
-"""One file per layout, each with `read(path)`: a stream of groups."""
+"""One module per layout. Its `read(path)` streams groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV with a header: question, sentence (or text, candidate, answer), label; question_id and id if you have them."""
+"""CSV with a header: question, sentence (or text, candidate, answer) and label; optionally question_id and id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ TEXT = ("sentence", "text", "candidate", "answer")
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(lambda: _rows(path))
+    """Stream the groups of a file."""
+    return grouped(_rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:
@@ -31,7 +32,7 @@ def _rows(path: Source) -> Iterator[Row]:
 
 
 def _table(path: Source) -> Iterator[tuple[Line, list[str]]]:
-    """Rows with the line they begin on: a quoted text may span several. Empty lines may stand at the end only."""
+    """Rows with the line they begin on: quoted text may span several. Empty lines are allowed only at the end."""
     reader = csv.reader((line.text + "\n" for line in lines(path)), strict=True)
     start = 1
     blank: Line | None = None
@@ -54,11 +55,11 @@ def _header(fields: list[str], line: Line) -> list[str]:
     text = [name for name in TEXT if name in names]
     if "question" not in names or "label" not in names or not text or len(set(names)) != len(names):
         wanted = f"question, label and one of {', '.join(TEXT)}"
-        raise line.error(f"expected a header with {wanted}, each once, found {check.shown(fields)}")
+        raise line.error(f"expected a header with {wanted}, each once, found {check.shorten(fields)}")
     return names
 
 
 def _row(record: dict[str, str], line: Line) -> Row:
-    text = check.one_of(record, TEXT, line)
+    text = check.text_field(record, TEXT, line)
     candidate = Candidate(text, check.label(record["label"].strip(), line), record.get("id") or None)
     return Row(check.question(record["question"], line), candidate, record.get("question_id") or None)

@@ -1,11 +1,12 @@
-"""The shape of GPD, about a hundred candidates a question: JSONL, a group a line or a pair a line.
+"""GPD's layout, about a hundred candidates per question: JSONL with one group per line, or one pair per line.
 
-A pair is `{"question", "sentence" or "text", "label"}`, with "question_id" and "id" if there are any.
+A pair is `{"question", "sentence" or "text", "label"}`, optionally with "question_id" and "id".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from cascada.data import check
@@ -16,14 +17,14 @@ from cascada.data.readers import jsonl
 
 
 def read(path: Source) -> Iterator[Group]:
-    _, first = next(_records(path))
-    if "candidates" in first:
-        return (jsonl.group(record, line) for line, record in _records(path))
-    return grouped(lambda: (_row(record, line) for line, record in _records(path)))
-
-
-def _records(path: Source) -> Iterator[tuple[Line, dict[str, Any]]]:
-    return ((line, check.json_line(line)) for line in records(path, "one JSON object a line"))
+    """Stream the groups of a file; its first line decides which of the two forms it has."""
+    stream = ((line, check.json_line(line)) for line in records(path, "one JSON object per line"))
+    first = next(stream)
+    everything = chain([first], stream)
+    if "candidates" in first[1]:
+        yield from (jsonl.group(record, line) for line, record in everything)
+    else:
+        yield from grouped(_row(record, line) for line, record in everything)
 
 
 def _row(record: dict[str, Any], line: Line) -> Row:

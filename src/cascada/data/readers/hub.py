@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub, or a folder its `datasets` library can load; columns found by their names."""
+"""Data sets of the Hugging Face hub, or a folder that its `datasets` library can load. Columns are found by name."""
 
 from __future__ import annotations
 
@@ -13,24 +13,17 @@ from cascada.data.group import Candidate, Group
 from cascada.data.grouping import Row, grouped
 
 QUESTION = ("question", "query")
-
-
 TEXT = ("sentence", "answer", "text", "candidate")
-
-
 QUESTION_ID = ("question_id", "qid")
 
-
 _POSITIVE = {"1", "pos", "positive", "yes", "true", "entailment", "relevant"}
-
-
 _NEGATIVE = {"0", "neg", "negative", "no", "false", "not_entailment", "irrelevant"}
 
 
 def read(name: str, split: str | None) -> Iterator[Group]:
-    """`name` is a hub id, `ID@CONFIGURATION` where the data set has several, or a local folder."""
+    """Stream the groups of a split. `name` is a hub id, `ID@CONFIGURATION` if it has several, or a local folder."""
     data = _loaded(name, split)
-    return grouped(lambda: _rows(data, name, split))
+    return grouped(_rows(data, name, split))
 
 
 def _rows(data: Any, name: str, split: str | None) -> Iterator[Row]:
@@ -42,13 +35,13 @@ def _rows(data: Any, name: str, split: str | None) -> Iterator[Row]:
     names = getattr(features.get(label), "names", None)
     for number, record in enumerate(data, 1):
         where = Entry(f"hf:{name}", f"split {split}, row {number}")
-        candidate = Candidate(check.one_of(record, (text,), where), _label(record[label], names, where))
-        of = check.identifier(record[question_id], where) if question_id else None
-        yield Row(check.question(record[question], where), candidate, of)
+        candidate = Candidate(check.text_field(record, (text,), where), _label(record[label], names, where))
+        identifier = check.identifier(record[question_id], where) if question_id else None
+        yield Row(check.question(record[question], where), candidate, identifier)
 
 
 def _loaded(name: str, split: str | None) -> Any:
-    """Kept on disk and mapped into memory by the library itself."""
+    """Load a split, which the library keeps on disk and maps into memory."""
     datasets = require("datasets", "hub", f"reading hf:{name}")
     path, _, configuration = name.partition("@")
     if not sys.stderr.isatty():
@@ -58,8 +51,8 @@ def _loaded(name: str, split: str | None) -> Any:
     except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
         raise DataError(f"hf:{name} cannot be loaded: {first_line(error)}") from error
     if split is None or split not in splits:
-        said = "needs a split (--split)" if split is None else f"has no split {split!r}"
-        raise DataError(f"hf:{name} {said}; it has {', '.join(splits)}.")
+        problem = "needs a split (--split)" if split is None else f"has no split {split!r}"
+        raise DataError(f"hf:{name} {problem}; it has {', '.join(splits)}.")
     return splits[split]
 
 
@@ -71,8 +64,8 @@ def _column(columns: list[str], names: tuple[str, ...], where: Entry) -> str:
 
 
 def _label(value: Any, names: list[str] | None, where: Entry) -> int | None:
-    """A number stands for a name where the data set names its classes: QNLI's 0 means entailment."""
-    if value is None or value == -1:  # the hub's mark for a label that is withheld
+    """0 or 1. If the data set names its classes, a number stands for a name: QNLI's 0 means entailment."""
+    if value is None or value == -1:  # the hub's value for a label that is withheld
         return None
     name = str(names[value] if names else value).lower()
     if name in _POSITIVE or name in _NEGATIVE:

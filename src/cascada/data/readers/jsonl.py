@@ -1,4 +1,4 @@
-"""Our own format, one group a line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, "grade"?}]}`."""
+"""Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, "grade"?}]}`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from cascada.data import check
-from cascada.data.check import Where
+from cascada.data.check import Place
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Source, records
 
 
 def read(path: Source) -> Iterator[Group]:
-    for line in records(path, "one JSON object a line, with a question and its candidates"):
+    """Stream the groups of a file."""
+    for line in records(path, "one JSON object per line, with a question and its candidates"):
         yield group(check.json_line(line), line)
 
 
-def group(record: dict[str, Any], where: Where) -> Group:
-    """Keys that are not ours are allowed and not kept."""
+def group(record: dict[str, Any], where: Place) -> Group:
+    """Parse a group. Keys other than ours are ignored."""
     question = check.question(record.get("question"), where)
-    found = check.items(record.get("candidates"), "candidates", where)
-    return Group(question, tuple(candidate(one, where) for one in found), check.identifier(record.get("id"), where))
+    values = check.list_of(record.get("candidates"), "candidates", where)
+    candidates = tuple(candidate(value, where) for value in values)
+    return Group(question, candidates, check.identifier(record.get("id"), where))
 
 
-def candidate(value: object, where: Where) -> Candidate:
-    """TREC-QA's files say "sentence" where ours say "text"; both are understood."""
-    record = check.mapping(value, "a candidate", where)
-    text = check.one_of(record, ("text", "sentence"), where)
+def candidate(value: object, where: Place) -> Candidate:
+    """Parse a candidate. Its text is under "text", or under "sentence" as in TREC-QA's files."""
+    record = check.json_object(value, "a candidate", where)
+    text = check.text_field(record, ("text", "sentence"), where)
     label = record.get("label")
     return Candidate(
         text,
@@ -36,7 +38,7 @@ def candidate(value: object, where: Where) -> Candidate:
     )
 
 
-def _grade(value: object, where: Where) -> int | None:
+def _grade(value: object, where: Place) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    raise where.error(f"expected a whole number as grade, found {check.shown(value)}")
+    raise where.error(f"expected a whole number as grade, found {check.shorten(value)}")

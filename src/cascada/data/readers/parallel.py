@@ -1,4 +1,4 @@
-"""Two files side by side: a question a line, and in the same line of the other file the sentence that answers it."""
+"""Two parallel files: one question per line, and on the same line of the other file the sentence that answers it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from cascada.core.errors import DataError
 from cascada.data import check
-from cascada.data.articles import recover
+from cascada.data.articles import recover_articles
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Line, Source, records
 from cascada.text.words import detokenise
@@ -16,11 +16,11 @@ from cascada.text.words import detokenise
 def read(
     questions: Source, sentences: Source, *, articles: Source | None = None, tokenised: bool = False
 ) -> Iterator[Group]:
-    """One group a line, with its one correct candidate.
+    """Stream one group per line, with one correct candidate.
 
-    `articles` names the article of each line in a line of its own, or lists the titles in the order their articles
-    follow each other; then the boundaries are found from the words. Ids are `article/line` where articles are known.
-    `tokenised` text is written as people write it.
+    `articles` either has as many lines, each with the title of that line's article; or it lists the titles in the order
+    of their articles, and the boundaries are inferred from the words. With articles, ids are `article/line`.
+    `tokenised` text is detokenised.
     """
     pairs = list(_pairs(questions, sentences))
     titles = [None] * len(pairs) if articles is None else _titles(articles, pairs)
@@ -30,46 +30,45 @@ def read(
         yield Group(cleaned(question.text), (Candidate(cleaned(sentence.text), 1, identifier),), identifier)
 
 
-def names(path: Source) -> list[str]:
-    """A list of articles, one a line; spaces as underscores, since ids hold none."""
-    return ["_".join(line.text.split()) for line in _filled(path, "the name of an article a line")]
+def article_titles(path: Source) -> list[str]:
+    """Read titles, one per line, with underscores for spaces: they become part of ids, which have no spaces."""
+    return ["_".join(line.text.split()) for line in _filled(path, "one title of an article per line")]
 
 
 def _titles(path: Source, pairs: list[tuple[Line, Line]]) -> list[str]:
-    titles = names(path)
+    titles = article_titles(path)
     if len(titles) > len(pairs):
         raise DataError(f"{path} has {len(titles)} articles for {len(pairs)} questions: expected at most one each.")
     if len(titles) == len(pairs):
         return titles
-    return recover(_said_once(pairs), titles)
+    return recover_articles(_distinct_lines(pairs), titles)
 
 
-def _said_once(pairs: list[tuple[Line, Line]]) -> list[str]:
-    """Each question with its sentence, but a sentence only where it first stands: asked ten times, it would seem a
-    topic of its own."""
-    said: set[str] = set()
+def _distinct_lines(pairs: list[tuple[Line, Line]]) -> list[str]:
+    """Each question with its sentence, if the sentence is new: one that occurs ten times would look like a topic."""
+    seen: set[str] = set()
     texts = []
     for question, sentence in pairs:
-        texts.append(question.text if sentence.text in said else f"{question.text} {sentence.text}")
-        said.add(sentence.text)
+        texts.append(question.text if sentence.text in seen else f"{question.text} {sentence.text}")
+        seen.add(sentence.text)
     return texts
 
 
 def _pairs(questions: Source, sentences: Source) -> Iterator[tuple[Line, Line]]:
-    left, right = _filled(questions, "a question a line"), _filled(sentences, "a sentence a line")
+    left, right = _filled(questions, "one question per line"), _filled(sentences, "one sentence per line")
     for question, sentence in zip_longest(left, right):
         if question is None or sentence is None:
-            raise _alone(question or sentence, left if sentence is None else right, questions, sentences)
+            raise _unpaired(question or sentence, left if sentence is None else right, questions, sentences)
         yield question, sentence
 
 
-def _alone(line: Line, rest: Iterable[Line], questions: Source, sentences: Source) -> DataError:
-    """The longer file, by how much, and where the other one ends."""
+def _unpaired(line: Line, rest: Iterable[Line], questions: Source, sentences: Source) -> DataError:
+    """An error that names the longer file, by how much it is longer, and where the other one ends."""
     more = 1 + sum(1 for _ in rest)
     shorter = sentences if line.path == questions else questions
     return line.error(
-        f"{check.shown(line.text)} has no partner: {shorter} ends after line {line.number - 1}, "
-        f"{more} {'line' if more == 1 else 'lines'} shorter. Questions and sentences must stand line by line."
+        f"{check.shorten(line.text)} has no partner: {shorter} ends after line {line.number - 1}, "
+        f"{more} {'line' if more == 1 else 'lines'} shorter. A question and its sentence need the same line number."
     )
 
 

@@ -1,4 +1,4 @@
-"""QNLI: a header, then index, question, sentence, entailment or not_entailment (the hidden test set has no label)."""
+"""QNLI: a header, then lines of index, question, sentence and label; the test set has no labels."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
 
 LABELLED = "index, question, sentence, label"
-
-
 UNLABELLED = "index, question, sentence"
-
-
 _LABELS = {"entailment": 1, "not_entailment": 0}
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(lambda: _rows(path))
+    """Stream the groups of a file."""
+    return grouped(_rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:
@@ -34,13 +31,13 @@ def _rows(path: Source) -> Iterator[Row]:
 def _header(line: Line) -> str:
     header = line.text.replace("\t", ", ")
     if header not in (LABELLED, UNLABELLED):
-        raise line.error(f"expected the header {LABELLED}, found {check.shown(line.text)}")
+        raise line.error(f"expected the header {LABELLED}, found {check.shorten(line.text)}")
     return header
 
 
 def _row(line: Line, header: str) -> Row:
     index, question, sentence, *rest = check.columns(line, header)
     if rest and rest[0] not in _LABELS:
-        raise line.error(f"expected entailment or not_entailment, found {check.shown(rest[0])}")
+        raise line.error(f"expected entailment or not_entailment, found {check.shorten(rest[0])}")
     label = _LABELS[rest[0]] if rest else None
     return Row(check.question(question, line), Candidate(sentence, label, index))

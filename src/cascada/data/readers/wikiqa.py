@@ -1,4 +1,4 @@
-"""WikiQA, as released (seven columns with a header) or as three columns: question, sentence, label."""
+"""WikiQA as released (seven columns with a header), or with three columns: question, sentence, label."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
 
 SEVEN = "QuestionID, Question, DocumentID, DocumentTitle, SentenceID, Sentence, Label"
-
-
 THREE = "question, sentence, label"
 
 
 def read(path: Source) -> Iterator[Group]:
-    return grouped(lambda: _rows(path))
+    """Stream the groups of a file."""
+    return grouped(_rows(path))
 
 
 def _rows(path: Source) -> Iterator[Row]:

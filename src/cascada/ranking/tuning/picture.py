@@ -1,4 +1,4 @@
-"""Quality against cost, in the manner of the Cascade Transformer's Figure 2: a dot for every setting."""
+"""A plot of quality against cost with a dot for every setting, like Figure 2 of the Cascade Transformer paper."""
 
 from __future__ import annotations
 
@@ -16,17 +16,31 @@ from cascada.ranking.tuning.tune import Tuning
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+PICTURES = (".png", ".svg", ".pdf")
+"""Endings of the formats that `draw` writes."""
+
 INK, CHOSEN = "#222222", "#d62728"
 
 
-def draw(tuning: Tuning, path: Path, title: str) -> None:
-    """A picture with one panel for each measure; the ending of `path` says the format."""
+def check_picture(path: Path) -> None:
+    """Raise an error if `draw` cannot write to this path."""
+    if not path.resolve().parent.is_dir():
+        raise CascadaError(f"The picture {path} cannot be written: there is no folder {path.parent}.")
+    if path.suffix not in PICTURES:
+        raise CascadaError(f"The picture {path} cannot be written: its name must end in {', '.join(PICTURES)}.")
+
+
+def draw(tuning: Tuning, path: Path) -> None:
+    """Plot the settings, with one panel for each measure. The ending of `path` determines the format."""
     require("matplotlib", "eval", "drawing")
     from matplotlib.figure import Figure
 
     measures = list(dict.fromkeys((tuning.measure, *DEFAULT_MEASURES)))[:4]
     figure = Figure(figsize=(11, 8.5), layout="constrained")
-    figure.suptitle(title, fontsize=13)
+    settings = tuning.settings
+    counts = f"{len(settings.plans):,} settings, {settings.questions:,} questions"
+    figure.suptitle(f"{tuning.title}: {counts}" if tuning.title else counts, fontsize=13)
     panels = figure.subplots(2, 2, sharex=True).flat
     for panel, measure in zip(panels, measures, strict=True):
         _panel(panel, tuning, measure)
@@ -34,7 +48,7 @@ def draw(tuning: Tuning, path: Path, title: str) -> None:
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
-        raise CascadaError(f"{path} cannot be drawn: {' '.join(str(error).split())}.") from error
+        raise CascadaError(f"The picture {path} cannot be written: {' '.join(str(error).split())}.") from error
 
 
 def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
@@ -56,7 +70,7 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
 
 
 def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
-    """Coloured by what the first exit drops: most of the cost hangs on it."""
+    """A dot for each setting, coloured by the drop ratio of the first exit, which determines most of the cost."""
     from matplotlib import colormaps
 
     first = [float(plan[0]) for plan in tuning.settings.plans]
@@ -71,16 +85,16 @@ def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
             color=colour,
             markersize=4,
             alpha=0.45,
-            label=f"exit {next(iter(tuning.single))} drops {shade:g}",
+            label=f"exit {next(iter(tuning.single_exits))} drops {shade:g}",
         )
 
 
 def _single_exits(panel: Axes, tuning: Tuning, measure: str) -> None:
-    """Where everyone would stop: the same model with fewer layers. Those far below the settings are left out."""
+    """A diamond for each model that ends at a single exit; those far below the settings are left out."""
     value = tuning.settings.columns[measure]
     lowest = value.min() - 0.6 * max(tuning.full[measure] - value.min(), 0.01)
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
-    for exit, row in tuning.single.items():
+    for exit, row in tuning.single_exits.items():
         if row[measure] >= lowest:
             where = (row[COST], 100 * row[measure])
             label = "all stop at exit …"

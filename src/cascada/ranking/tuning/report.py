@@ -1,4 +1,4 @@
-"""A tuning in a terminal: the front as a table, then the choice and what it is based on."""
+"""A tuning in the terminal: the Pareto front as a table, then the chosen plan and what to expect of it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from collections.abc import Iterator
 import numpy as np
 from rich.console import RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from cascada.ranking.plan import Plan
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Choice, Row, Tuning
 
 ROWS = 16
-"""Of a longer front so many rows are shown, and the chosen one."""
+"""Rows shown of a longer front, in addition to the chosen one."""
 
 
 def report(tuning: Tuning) -> Iterator[RenderableType]:
-    """What to print, part by part."""
-    exits = " ".join(map(str, tuning.single))
+    """The parts to print, in order."""
+    exits = " ".join(map(str, tuning.single_exits))
     settings = tuning.settings
+    if tuning.title:
+        yield Text(tuning.title, no_wrap=True, overflow="ignore")
     yield f"{settings.questions:,} questions, exits {exits}, {len(settings.plans):,} settings"
     yield ""
     yield _front(tuning)
@@ -35,13 +38,13 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
 
 def _front(tuning: Tuning) -> Table:
     settings = tuning.settings
-    table = _table(f"drop after {' '.join(map(str, list(tuning.single)[:-1]))}", tuning.full)
+    table = _table(f"drop after {' '.join(map(str, list(tuning.single_exits)[:-1]))}", tuning.full)
     chosen = [place for place in tuning.front if settings.plans[place] == tuning.chosen.plan]
     for place in sorted({*_thinned(tuning.front), *chosen}, key=tuning.front.index):
         style = "bold green" if place in chosen else ""
         table.add_row(_shown(settings.plans[place]), *_cells(settings.row(place)), style=style)
     table.add_section()
-    for exit, row in tuning.single.items():
+    for exit, row in tuning.single_exits.items():
         table.add_row("full model" if row is tuning.full else f"all stop at {exit}", *_cells(row), style="dim")
     return table
 
@@ -55,13 +58,13 @@ def _halves(choice: Choice) -> Table:
 
 
 def _promise(tuning: Tuning) -> str:
-    """What may be expected, from the questions that had no part in the choice."""
+    """What to expect, from the questions that the plan was not chosen on."""
     choice, measure = tuning.chosen, tuning.measure
     if choice.certificate:
         return str(choice.certificate)
     half = choice.checked_on
-    whole = half.full[measure] or 1.0
-    lost, error = 1 - half.chosen[measure] / whole, f"± {100 * half.error / whole:.1f}"
+    full = half.full[measure] or 1.0
+    lost, error = 1 - half.chosen[measure] / full, f"± {100 * half.error / full:.1f}"
     change = f"loses {100 * lost:.1f} {error} % of" if lost >= 0 else f"gains {-100 * lost:.1f} {error} % of"
     cost = 100 * half.chosen[COST]
     where = f"on the {half.questions} questions that it was not chosen on"
@@ -85,7 +88,7 @@ def _shown(plan: Plan) -> str:
 
 
 def _thinned(front: tuple[int, ...]) -> list[int]:
-    """At most `ROWS` of them, both ends included."""
+    """At most `ROWS` of the settings, including both ends."""
     if len(front) <= ROWS:
         return list(front)
     return [front[place] for place in np.linspace(0, len(front) - 1, ROWS).round().astype(int)]

@@ -1,4 +1,4 @@
-"""Every exit's scores of a data set, from one pass: all that tuning needs to know of a model."""
+"""The scores of every exit on a data set, from one pass: all that tuning needs from a model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import numpy as np
 from cascada.core.errors import CascadaError
 from cascada.data import Group
 from cascada.ranking.ranker import Ranker
+from cascada.ranking.runs import with_candidates
 from cascada.ranking.stage import Floats, Ints
+
+Advance = Callable[[int], None]
+"""Called with the number of items done since the last call, for a progress bar."""
+
+
+def ignored(count: int) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """One question's candidates, as every exit scored them."""
+class ScoredQuestion:
+    """The candidates of one question, with their scores at every exit."""
 
     scores: Floats  # (exits, candidates)
     labels: Ints  # (candidates,)
@@ -23,63 +31,63 @@ class Question:
 
     @property
     def candidates(self) -> int:
+        """How many candidates the question has."""
         return len(self.ids)
 
 
 @dataclass(frozen=True)
 class ExitScores:
-    """A data set, as every exit of one model scored it."""
+    """The scores of every exit of one model on a data set."""
 
     exits: tuple[int, ...]
     layers: tuple[int, ...]
-    """Layers from the exit before to each exit: what a candidate that comes to it costs there."""
+    """Layers from the previous exit to each exit: the cost of a candidate that reaches it."""
     full: int
     """Layers of the model that costs are relative to."""
-    questions: tuple[Question, ...]
+    questions: tuple[ScoredQuestion, ...]
 
     def take(self, rows: Iterable[int]) -> ExitScores:
-        """Some of the questions."""
+        """The scores of some of the questions."""
         return replace(self, questions=tuple(self.questions[row] for row in rows))
 
     def halves(self, seed: int) -> tuple[ExitScores, ExitScores]:
-        """The questions in two halves by chance; the second has one more if their number is odd."""
+        """Two random halves of the questions; of an odd number the second half gets one more."""
         shuffled = np.random.default_rng(seed).permutation(len(self.questions)).tolist()
         middle = len(shuffled) // 2
         return self.take(sorted(shuffled[:middle])), self.take(sorted(shuffled[middle:]))
 
     def until(self, exit: int) -> ExitScores:
-        """The model that ends at this exit."""
+        """The scores of the model that ends at this exit."""
         count = self.exits.index(exit) + 1
         questions = tuple(replace(question, scores=question.scores[:count]) for question in self.questions)
         return replace(self, exits=self.exits[:count], layers=self.layers[:count], questions=questions)
 
 
-def collect(
-    ranker: Ranker, groups: Sequence[Group], *, advance: Callable[[int], None] = lambda pairs: None
-) -> ExitScores:
-    """Run every candidate to the end and keep its score at every exit; questions without candidates are left out.
+def collect(ranker: Ranker, groups: Sequence[Group], *, advance: Advance = ignored) -> ExitScores:
+    """Run every candidate to the last exit and record its score at every exit.
 
-    Questions and candidates must have ids (see `cascada.data.identified`). `advance` is called with the number of
-    pairs that were scored, for a progress bar.
+    Questions and candidates must have ids (see `cascada.data.identified`); questions without candidates are left out.
+    `advance` is called with the number of pairs scored.
     """
     _check_exits(ranker.exits)
-    groups = [group for group in groups if group.candidates]
+    groups = with_candidates(groups)
     questions = []
     for group, scores in zip(groups, ranker.exit_scores((g.question, g.texts) for g in groups), strict=True):
         advance(len(group.candidates))
-        questions.append(question_of(group, scores))
+        questions.append(scored_question(group, scores))
     layers = tuple(stage.layers for stage in ranker.stages)
     return ExitScores(ranker.exits, layers, sum(layers[-ranker.full :]), tuple(questions))
 
 
-def question_of(group: Group, scores: Floats) -> Question:
-    """The group with its candidates' scores (exits, candidates)."""
-    return Question(scores, np.array(group.labels, np.int64), tuple(str(one.id) for one in group.candidates))
+def scored_question(group: Group, scores: Floats) -> ScoredQuestion:
+    """The group with the scores of its candidates, (exits, candidates)."""
+    ids = tuple(str(candidate.id) for candidate in group.candidates)
+    return ScoredQuestion(scores, np.array(group.labels, np.int64), ids)
 
 
 def _check_exits(exits: tuple[int, ...]) -> None:
     if len(exits) < 2:
-        raise CascadaError("This ranker has one exit, where nobody leaves early: there is nothing to tune.")
+        raise CascadaError("This ranker has a single exit and drops no candidates: there is nothing to tune.")
     if len(set(exits)) < len(exits):  # tables and pictures name an exit by its number
         listed = ", ".join(map(str, exits))
-        raise CascadaError(f"Two exits of this ranker have the same number ({listed}): they cannot be told apart.")
+        raise CascadaError(f"Two exits of this ranker have the same number ({listed}), so they cannot be tuned.")

@@ -1,4 +1,4 @@
-"""Exit scores on disk, so that tuning again costs nothing. The file names the model and the data by their digests."""
+"""Exit scores in a file, so that the model need not run again. The file records the digests of model and data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from cascada.core.errors import CascadaError
 from cascada.core.files import atomic_write_bytes
 from cascada.data import Group
 from cascada.data.group import data_digest
+from cascada.ranking.runs import with_candidates
 from cascada.ranking.stage import Floats
-from cascada.ranking.tuning.scores import ExitScores, question_of
+from cascada.ranking.tuning.scores import ExitScores, scored_question
 
 FORMAT = 1
 
 
 def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Group]) -> None:
-    """Write the scores of a model, which `model` is the digest of, on the groups."""
-    about = {
+    """Save the scores of a model on the groups; `model` is the digest of the model."""
+    header = {
         "format": FORMAT,
         "model": model,
         "data": data_digest(groups),
@@ -29,35 +30,37 @@ def save_scores(path: Path, scores: ExitScores, model: str, groups: Sequence[Gro
         "layers": scores.layers,
         "full": scores.full,
     }
-    together = np.concatenate([question.scores for question in scores.questions], axis=1)  # (exits, all candidates)
+    scores_of_all = np.concatenate(
+        [question.scores for question in scores.questions], axis=1
+    )  # (exits, all candidates)
     with atomic_write_bytes(path) as file:
-        np.savez(file, scores=together, about=np.array(json.dumps(about)))
+        np.savez(file, scores=scores_of_all, about=np.array(json.dumps(header)))
 
 
 def load_scores(path: Path, model: str, groups: Sequence[Group]) -> ExitScores:
-    """The scores that `save_scores` wrote for this model's digest and these groups; labels are the groups'."""
-    groups = [group for group in groups if group.candidates]
+    """Load what `save_scores` wrote for this digest and these groups. Labels are taken from the groups."""
+    groups = with_candidates(groups)
     try:
-        with np.load(path, allow_pickle=False) as held:
-            together, about = held["scores"], json.loads(str(held["about"]))
-        version = about["format"]
+        with np.load(path, allow_pickle=False) as file:
+            scores, header = file["scores"], json.loads(str(file["about"]))
+        version = header["format"]
     except OSError as error:
         raise CascadaError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
-        raise CascadaError(f"{path} holds no exit scores: it is another file, or damaged.") from error
+        raise CascadaError(f"{path} is not a file of exit scores, or is damaged.") from error
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}.")
     for kind, digest in (("model", model), ("data", data_digest(groups))):
-        if about[kind] != digest:
+        if header[kind] != digest:
             raise CascadaError(f"{path} holds the scores of another {kind}: remove it, or name another file.")
     return ExitScores(
-        tuple(about["exits"]),
-        tuple(about["layers"]),
-        about["full"],
-        tuple(question_of(group, part) for group, part in zip(groups, _parts(together, groups), strict=True)),
+        tuple(header["exits"]),
+        tuple(header["layers"]),
+        header["full"],
+        tuple(scored_question(group, part) for group, part in zip(groups, _by_group(scores, groups), strict=True)),
     )
 
 
-def _parts(together: Floats, groups: Sequence[Group]) -> list[Floats]:
+def _by_group(scores: Floats, groups: Sequence[Group]) -> list[Floats]:
     ends = np.cumsum([len(group.candidates) for group in groups])[:-1]
-    return np.split(together, ends, axis=1)
+    return np.split(scores, ends, axis=1)

@@ -1,4 +1,4 @@
-"""Who survives which setting: every setting of a question at once, by the executor's rule."""
+"""Which candidates survive which plan: all plans of a question at once, by the executor's rule."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ from cascada.ranking.plan import Plan, dropped
 from cascada.ranking.stage import Floats, Ints
 
 
-class Settings:
-    """Plans that can be replayed on questions of up to `most` candidates."""
+class PlanTable:
+    """Tabulates how many candidates survive each exit of each plan, for questions of up to `most` candidates."""
 
     def __init__(self, plans: Sequence[Plan], most: int) -> None:
         rules = list(dict.fromkeys(rule for plan in plans for rule in plan))
-        number = {rule: place for place, rule in enumerate(rules)}
+        number = {rule: index for index, rule in enumerate(rules)}
         self._rules = np.array([[number[rule] for rule in plan] for plan in plans]).reshape(len(plans), -1)
-        # Each rule is asked once for each number of survivors, and never again: (rules, survivors) → who stays.
-        self._stay = np.array([[many - dropped(rule, many) for many in range(most + 1)] for rule in rules])
+        # (rules, survivors): how many survive, computed once for each rule and each number of candidates
+        self._kept = np.array([[count - dropped(rule, count) for count in range(most + 1)] for rule in rules])
 
     def kept(self, candidates: int) -> Ints:
-        """How many of so many candidates stay after each exit: (plans, exits - 1)."""
+        """How many of this many candidates survive each exit, (plans, exits - 1)."""
         kept = np.empty(self._rules.shape, np.int64)
         survivors = np.full(len(kept), candidates)
         for exit, rules in enumerate(self._rules.T):
-            survivors = kept[:, exit] = self._stay[rules, survivors]
+            survivors = kept[:, exit] = self._kept[rules, survivors]
         return kept
 
 
 @dataclass(frozen=True)
 class Level:
-    """The nodes of one exit: whose survivors they begin with, and how many of them they keep."""
+    """The nodes of one exit, each with its parent and the number of candidates it keeps."""
 
-    parent: Ints  # (nodes,): a node of the level before
+    parent: Ints  # (nodes,): a node of the previous level
     keep: Ints  # (nodes,)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Settings that have kept the same numbers so far have the same survivors: one node for all of them."""
+    """Plans that have kept the same numbers of candidates so far have the same survivors, so they share a node."""
 
     levels: tuple[Level, ...]
-    leaf: Ints  # (plans,): the node of the last level where each plan ends
+    leaf: Ints  # (plans,): each plan's node in the last level
 
     @property
     def leaves(self) -> int:
+        """The number of nodes in the last level."""
         return len(self.levels[-1].keep) if self.levels else 1
 
 
 def tree_of(kept: Ints) -> Tree:
-    """The tree of the numbers that stay after each exit, (plans, exits - 1)."""
+    """The tree of plans that keep these numbers of candidates, (plans, exits - 1)."""
     levels = []
     node = np.zeros(len(kept), np.int64)
     most = int(kept.max(initial=0)) + 1
@@ -64,15 +65,15 @@ def tree_of(kept: Ints) -> Tree:
 
 
 def last_exits(scores: Floats, tree: Tree) -> NDArray[np.int8]:
-    """The place of the exit at which each candidate of a question is ranked: (leaves, candidates)."""
+    """The index of the last exit that each candidate of a question reaches, (leaves, candidates)."""
     candidates = scores.shape[1]
     alive = np.ones((1, candidates), bool)
     last = np.zeros((1, candidates), np.int8)
     for level, exit_scores in zip(tree.levels, scores, strict=False):
         order = best_first(exit_scores)
         ranked = alive[level.parent][:, order]  # (nodes, candidates), best first
-        stays = ranked & (np.cumsum(ranked, axis=1, dtype=np.int32) <= level.keep[:, None])
-        alive = np.empty_like(stays)
-        alive[:, order] = stays
+        survives = ranked & (np.cumsum(ranked, axis=1, dtype=np.int32) <= level.keep[:, None])
+        alive = np.empty_like(survives)
+        alive[:, order] = survives
         last = last[level.parent] + alive
     return last

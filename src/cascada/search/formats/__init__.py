@@ -1,4 +1,4 @@
-"""Files as documents, one format a file; what a suffix means is listed here."""
+"""Files as documents: one module per format, chosen by the file's suffix."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
 }
 KNOWN = "Cascada reads .txt, .md, .html, .pdf and .jsonl files"
 
-LARGEST = 100_000_000
-"""Bytes of a file that is read whole. JSONL is read line by line, so a corpus in one file may be of any size."""
+MAX_BYTES = 100_000_000
+"""Bytes of a file that is read whole. JSONL is read line by line, so such a file may be of any size."""
 
 
 def read(path: Path) -> Iterator[Document]:
-    """The documents of a file: one, or in JSONL one a line. What is wrong with it is a `DataError` with its name."""
+    """The documents of a file: one, or in JSONL one per line. A file that cannot be read raises a `DataError`."""
     if path.is_dir():
         raise DataError(f"{path} is a folder whose files cannot be listed.")
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(f"{path} cannot be read: {KNOWN}.")
     size = status(path).st_size
-    if size > LARGEST and reader is not jsonl.read:
-        raise DataError(f"{path} is too large: {size:,} bytes, and at most {LARGEST:,} are read; divide it.")
+    if size > MAX_BYTES and reader is not jsonl.read:
+        raise DataError(f"{path} is too large: {size:,} bytes, and at most {MAX_BYTES:,} are read; divide it.")
     return reader(path)
 
 
 def status(path: Path) -> os.stat_result:
-    """Size and time of a file; a pipe or a device could keep a reader waiting forever, and is none."""
+    """Size and modification time of a file. Pipes and devices, which could block a reader forever, are rejected."""
     try:
-        found = path.stat()
+        result = path.stat()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(result.st_mode):
         raise DataError(f"{path} cannot be read: it is not a file.")
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""JSONL: a document a line, `{"text", "id"?}`; other keys are not read."""
+"""JSONL: one document per line, `{"text", "id"?}`; other keys are ignored."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cascada.search.passages import Document
 
 
 def read(path: Path) -> Iterator[Document]:
-    """Documents are named `FILE#id`, or `FILE:line` without an id; one whose text is empty is passed over."""
-    for line in records(path, 'one JSON object a line, with a "text"'):
+    """Documents are named `FILE#id`, or `FILE:line` without an id. Documents without text are skipped."""
+    for line in records(path, 'one JSON object per line, with a "text"'):
         record = check.json_line(line)
-        text = check.one_of(record, ("text",), line)
+        text = check.text_field(record, ("text",), line)
         name = check.identifier(record.get("id"), line)
         if text.strip():
             yield Document(f"{path}:{line.number}" if name is None else f"{path}#{name}", text)

@@ -1,4 +1,4 @@
-"""Text and Markdown, as they stand: offsets count the characters of the file itself."""
+"""Text and Markdown, unchanged: offsets count the characters of the file itself."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cascada.search.passages import Document
 
 
 def read(path: Path) -> Iterator[Document]:
-    # No universal newlines and no byte order mark taken away: either would move every offset after it.
-    yield Document(str(path), text_of(path), "lines")
+    # Newlines and a byte order mark are left as they are: replacing either would shift all offsets after it.
+    yield Document(str(path), read_text(path), "lines")
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """The text of a UTF-8 file, character for character."""
     try:
         raw = path.read_bytes()

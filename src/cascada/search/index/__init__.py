@@ -1,4 +1,4 @@
-"""A search index on disk: what it holds, how it is asked, how it grows and forgets."""
+"""A search index on disk: what it stores (`layout`), how it is searched (`index`) and updated (`update`)."""
 
 from cascada.search.index.index import Index
 from cascada.search.index.layout import is_index

@@ -1,4 +1,8 @@
-"""What the index remembers of a file, to see whether it has changed."""
+"""What an index has on disk: a marker with its format version, tantivy's files, and in them passages and file records.
+
+A file's record tells whether the file has changed since it was indexed. It is stored with the file's last passage, so
+that tantivy commits text and record together or not at all.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,18 @@ from cascada.search.formats import status
 from cascada.search.passages import Passage
 from cascada.text.words import words
 
+FORMAT = 1
+"""Version of the fields below and of the way words are divided. An index of another version is rejected."""
+
+MARKER = "cascada-index.json"
+
 
 @dataclass(frozen=True)
 class FileRecord:
-    """A file as it was when it was read."""
+    """A file as it was when it was indexed."""
 
     path: str
-    """Absolute, so that the index may be asked from anywhere."""
+    """Absolute, so that the index can be asked from any folder."""
     size: int
     modified: int
     """Nanoseconds."""
@@ -31,16 +40,16 @@ class FileRecord:
 
     @classmethod
     def of(cls, path: Path) -> FileRecord:
-        """As it is now, without a look inside."""
-        found = status(path)
-        return cls(str(path), found.st_size, found.st_mtime_ns)
+        """A file as it is now, without reading its content."""
+        now = status(path)
+        return cls(str(path), now.st_size, now.st_mtime_ns)
 
     def looks_like(self, other: FileRecord | None) -> bool:
-        """Whether size and time say that it is unchanged."""
+        """Whether size and modification time are the same."""
         return other is not None and (self.size, self.modified) == (other.size, other.modified)
 
     def hashed(self) -> FileRecord:
-        """With what is in the file, for one that was only touched, or copied."""
+        """The record with a hash of the content, which shows whether a touched or copied file has changed."""
         try:
             with open(self.path, "rb") as file:
                 return replace(self, hash=hashlib.file_digest(file, "blake2b").hexdigest()[:32])
@@ -48,58 +57,60 @@ class FileRecord:
             raise DataError(f"{self.path} cannot be read: {error.strerror}.") from error
 
     def to_bytes(self) -> bytes:
-        """As the index holds it."""
         return json.dumps(asdict(self)).encode()
 
 
-def key(path: str) -> str:
-    """What a file's passages are found by again; a file's name itself need not be text."""
-    return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
-
-
-FORMAT = 1
-"""Of the fields below and of how words are counted; an index of another one is made anew."""
-
-
-MARKER = "cascada-index.json"
-
-
 def schema() -> tantivy.Schema:
-    """An index's fields."""
+    """The fields of a passage in the index."""
     builder = tantivy.SchemaBuilder()
-    # The words as `cascada.text.words` has them, so that this index and the one in memory agree on what a word is.
+    # Words as `cascada.text.words` divides them, so that the index and `MemoryRetriever` agree on what a word is.
     builder.add_text_field("words", tokenizer_name="whitespace", index_option="position")
     builder.add_bytes_field("passage", stored=True, indexed=False)
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
-    # A file's last passage carries the file's record: text and record are then committed together or not at all.
-    builder.add_unsigned_field("last", indexed=True)
+    builder.add_unsigned_field("last", indexed=True)  # 1 in a file's last passage, which carries the record
     builder.add_bytes_field("record", stored=True, indexed=False)
     return builder.build()
 
 
-def entry(passage: Passage, file: str) -> tantivy.Document:
-    """A passage as it is indexed, under the key of its file."""
+def file_key(path: str) -> str:
+    """The key of a file's passages: a hash, since a file's name need not be valid text."""
+    return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
+
+
+def entry_of(passage: Passage, file: str) -> tantivy.Document:
+    """A passage as tantivy indexes it, under the key of its file."""
     fields = asdict(passage)
     del fields["score"]
-    found = tantivy.Document()
-    found.add_text("words", " ".join(words(passage.text)))
-    found.add_bytes("passage", json.dumps(fields).encode())
-    found.add_text("file", file)
-    return found
+    entry = tantivy.Document()
+    entry.add_text("words", " ".join(words(passage.text)))
+    entry.add_bytes("passage", json.dumps(fields).encode())
+    entry.add_text("file", file)
+    return entry
 
 
-def passage_of(found: tantivy.Document, score: float) -> Passage:
-    """A passage that was found, with its score."""
-    return Passage(score=score, **json.loads(bytes(found.get_first("passage"))))  # type: ignore[arg-type]
+def add_record(entry: tantivy.Document, record: FileRecord) -> None:
+    """Mark a file's last passage, and store the file's record with it."""
+    entry.add_unsigned("last", 1)
+    entry.add_bytes("record", record.to_bytes())
+
+
+def passage_of(entry: tantivy.Document, score: float) -> Passage:
+    """The passage in an entry that was found."""
+    return Passage(score=score, **json.loads(bytes(entry.get_first("passage"))))  # type: ignore[arg-type]
+
+
+def record_of(entry: tantivy.Document) -> FileRecord:
+    """The file record in a file's last passage."""
+    return FileRecord(**json.loads(bytes(entry.get_first("record"))))  # type: ignore[arg-type]
 
 
 def is_index(folder: Path) -> bool:
-    """Whether a folder is one."""
+    """Whether a folder is an index."""
     return (folder / MARKER).is_file()
 
 
-def make(folder: Path) -> None:
-    """An empty index, unless there is one. What is in the folder already is left alone: it may be somebody's work."""
+def create_index(folder: Path) -> None:
+    """Make an empty index, unless there is one. A folder with other files in it is rejected."""
     if is_index(folder):
         return
     try:
@@ -113,25 +124,25 @@ def make(folder: Path) -> None:
         json.dump({"format": FORMAT}, file)
 
 
-def opened(folder: Path) -> tantivy.Index:
-    """The index in a folder, refused if this version cannot read it."""
+def open_index(folder: Path) -> tantivy.Index:
+    """Open the index in a folder."""
     if not is_index(folder):
         reason = "is not an index" if folder.exists() else "does not exist"
         raise CascadaError(f"{folder} {reason}: make one with `cascada index FOLDER {folder}`.")
     _check_format(folder)
     try:
-        return tantivy.Index(schema(), str(folder))  # made if a kill came right after the marker
+        return tantivy.Index(schema(), str(folder))  # creates its files if a kill came right after the marker
     except (ValueError, OSError) as error:
         raise CascadaError(f"The index {folder} cannot be opened: {first_line(error)}. Make it again.") from error
 
 
 def _check_format(folder: Path) -> None:
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+        version = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise CascadaError(f"{folder / MARKER} is damaged: remove the folder and make the index again.") from error
-    if found != FORMAT:
+    if version != FORMAT:
         raise CascadaError(
-            f"The index {folder} was made by another version of Cascada (format {found}, this one reads {FORMAT}): "
+            f"The index {folder} was made by another version of Cascada (format {version}, this one reads {FORMAT}): "
             "remove the folder and make the index again."
         )

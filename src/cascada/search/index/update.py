@@ -1,10 +1,10 @@
-"""How an index follows its files: what changed is read again, what is gone is forgotten."""
+"""How an index follows its files: new and changed files are read, files that no longer exist are removed."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,100 +13,103 @@ from typing import TYPE_CHECKING
 import tantivy
 
 from cascada.core.errors import CascadaError, DataError, first_line
-from cascada.search.documents import Report, Source, Watch, file_passages, find_files, tell
-from cascada.search.index.layout import FileRecord, entry, key
+from cascada.search.files import Report, Source, Watch, file_passages, find_files, report_skipped
+from cascada.search.index.layout import FileRecord, add_record, entry_of, file_key
 from cascada.search.passages import Passage
 
 if TYPE_CHECKING:
     from cascada.search.index.index import Index
-MEMORY = 64_000_000
 
+WRITER_MEMORY = 64_000_000
+"""Bytes that tantivy may use before it writes to disk."""
 
 COMMIT_AFTER = 20_000
-"""Passages. A run that is killed goes on from its last commit, which is always between two files."""
+"""Passages between commits, which come between files. After a kill, an update resumes from its last commit."""
 
 
 @dataclass
 class Update:
-    """What an update did, in files."""
+    """The number of files that an update added, changed and so on."""
 
     added: int = 0
     changed: int = 0
     unchanged: int = 0
     forgotten: int = 0
     left_out: int = 0
-    """Those that could not be read; they are not in the index, even if they were before."""
+    """Files that could not be read. They are not in the index, even if they were before."""
 
 
-def update(index: Index, paths: Iterable[Source], report: Report, watch: Watch) -> Update:
+def update(
+    index: Index, paths: Iterable[Source], files: Sequence[Path] | None, report: Report | None, watch: Watch
+) -> Update:
+    """Bring the files under `paths` up to date; `files` are those found there, if known."""
     roots = _absolute(paths)
-    files = find_files(roots)
-    known = index.files()
-    done = Update()
+    present = _absolute(find_files(roots) if files is None else files)
+    indexed = index.files()
+    counts = Update()
     problems: list[DataError] = []
     with _writing(index) as writer:
-        present = {str(file) for file in files}
-        for path in _under(known, roots) - present:
+        for path in _under(indexed, roots) - set(map(str, present)):
             writer.forget(path)
-            done.forgotten += 1
-        for file in watch(files):
+            counts.forgotten += 1
+        for file in watch(present):
             try:
-                _follow(writer, file, known.get(str(file)), done)
+                _update_file(writer, file, indexed.get(str(file)), counts)
             except DataError as problem:
                 writer.forget(str(file))
                 problems.append(problem)
-    done.left_out = len(problems)
-    tell(problems, report, nothing=not len(index))
-    return done
+    counts.left_out = len(problems)
+    report_skipped(problems, report, all_skipped=not len(index))
+    return counts
 
 
 def forget(index: Index, paths: Iterable[Source]) -> int:
-    gone = _under(index.files(), _absolute(paths))
+    """Remove the files at or under `paths` from the index; return their number."""
+    unwanted = _under(index.files(), _absolute(paths))
     with _writing(index) as writer:
-        for path in gone:
+        for path in unwanted:
             writer.forget(path)
-    return len(gone)
+    return len(unwanted)
 
 
-def _follow(writer: Writer, file: Path, before: FileRecord | None, done: Update) -> None:
+def _update_file(writer: Writer, file: Path, before: FileRecord | None, counts: Update) -> None:
     record = FileRecord.of(file)
     if not record.looks_like(before):
         record = record.hashed()
         if before is None or record.hash != before.hash:
             writer.replace(record)
-            done.added += before is None
-            done.changed += before is not None
+            counts.added += before is None
+            counts.changed += before is not None
             return
-    done.unchanged += 1
+    counts.unchanged += 1
 
 
 class Writer:
-    """Files into the index, committed now and then."""
+    """Writes files into an index, and commits every `COMMIT_AFTER` passages."""
 
     def __init__(self, engine: tantivy.IndexWriter) -> None:
         self.engine = engine
         self.uncommitted = 0
 
     def forget(self, path: str) -> None:
-        self.engine.delete_documents_by_term("file", key(path))
+        self.engine.delete_documents_by_term("file", file_key(path))
 
     def replace(self, record: FileRecord) -> None:
-        """A file anew. Its last passage is held back until the file is known to be whole, and carries its record."""
+        """Index a file again. Its last passage, which carries the record, is added once the whole file was read."""
         self.forget(record.path)
-        file = key(record.path)
+        file = file_key(record.path)
         last: Passage | None = None
         count = 0
         for passage in file_passages(Path(record.path)):
             if last:
-                self.engine.add_document(entry(last, file))
+                self.engine.add_document(entry_of(last, file))
             last, count = passage, count + 1
         if last:
-            self._finish(entry(last, file), replace(record, passages=count))
+            self._add_last(entry_of(last, file), replace(record, passages=count))
 
-    def _finish(self, last: tantivy.Document, record: FileRecord) -> None:
-        last.add_unsigned("last", 1)
-        last.add_bytes("record", record.to_bytes())
-        self.engine.add_document(last)
+    def _add_last(self, entry: tantivy.Document, record: FileRecord) -> None:
+        add_record(entry, record)
+        self.engine.add_document(entry)
         self.uncommitted += record.passages
         if self.uncommitted >= COMMIT_AFTER:
             self.engine.commit()
@@ -115,45 +118,45 @@ class Writer:
 
 @contextmanager
 def _writing(index: Index) -> Iterator[Writer]:
-    """The one writer of an index. What it wrote is there at the end, or after its last commit if it fails."""
+    """The only writer of an index. Its work is committed at the end; after an error, up to its last commit."""
     try:
-        writer = index.engine.writer(MEMORY, 1)
+        engine = index.engine.writer(WRITER_MEMORY, 1)
     except ValueError as error:
         if "LockBusy" in str(error):
             raise CascadaError(f"Another process is changing the index {index.folder} right now.") from None
-        raise _unwritten(index.folder, error) from error
+        raise _write_error(index.folder, error) from error
     try:
-        yield Writer(writer)
-        writer.commit()
-        writer.wait_merging_threads()
+        yield Writer(engine)
+        engine.commit()
+        engine.wait_merging_threads()
     except CascadaError:
         raise
-    except (ValueError, OSError) as error:  # tantivy's are ValueErrors
-        failure = _unwritten(index.folder, error)
-        _sweep(writer)
-        raise failure from error
+    except (ValueError, OSError) as error:  # tantivy raises ValueErrors
+        write_error = _write_error(index.folder, error)
+        _remove_unfinished_files(engine)
+        raise write_error from error
     finally:
         index.engine.reload()
 
 
-def _sweep(writer: tantivy.IndexWriter) -> None:
-    """Half-written files would keep a full disk full."""
+def _remove_unfinished_files(engine: tantivy.IndexWriter) -> None:
+    """They would keep a full disk full."""
     with suppress(ValueError, OSError):
-        writer.rollback()
-        writer.garbage_collect_files()
+        engine.rollback()
+        engine.garbage_collect_files()
 
 
-def _unwritten(folder: Path, error: Exception) -> CascadaError:
-    """A writer whose thread died of a full disk says only that it was killed."""
+def _write_error(folder: Path, error: Exception) -> CascadaError:
+    """The error with its reason. If the disk is full, tantivy may only say that its thread was killed: look and see."""
     full = "os error 28" in str(error) or shutil.disk_usage(folder).free < 1_000_000
     reason = "the disk is full" if full else first_line(error).rstrip(".")
-    return CascadaError(f"The index {folder} could not be written: {reason}. What was in it before is still there.")
+    return CascadaError(f"The index {folder} could not be written: {reason}. It keeps what it contained before.")
 
 
 def _absolute(paths: Iterable[Source]) -> list[Path]:
     return [Path(os.path.abspath(path)) for path in paths]
 
 
-def _under(known: Iterable[str], roots: list[Path]) -> set[str]:
+def _under(files: Iterable[str], roots: list[Path]) -> set[str]:
     """The files that are, or lie in, one of the roots."""
-    return {path for path in known if any(Path(path).is_relative_to(root) for root in roots)}
+    return {path for path in files if any(Path(path).is_relative_to(root) for root in roots)}

@@ -1,4 +1,7 @@
-"""One file for each kind of client. Each has its request, its answers, `refusal` (how it is told no) and `routes`."""
+"""API dialects, one module per kind of client.
+
+Each module has its paths, its request model, `error_body` (the shape of its errors) and `add_routes`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from cascada.serve.dialects import cohere, own, tei
-from cascada.serve.responses import Refusal
+from cascada.serve.responses import ApiError
 
-ALL = (own, cohere, tei)
+DIALECTS = (own, cohere, tei)
 
-_SHAPES: dict[str, Callable[[Refusal], Any]] = {path: dialect.refusal for dialect in ALL for path in dialect.PATHS}
+_ERROR_BODIES: dict[str, Callable[[ApiError], Any]] = {
+    path: dialect.error_body for dialect in DIALECTS for path in dialect.PATHS
+}
 
 
-def shape_of(path: str) -> Callable[[Refusal], Any]:
-    """How the clients that call this path are told no; ours where nobody else's is."""
-    return _SHAPES.get(path, own.refusal)
+def error_body_of(path: str) -> Callable[[ApiError], Any]:
+    """How errors look to the clients of this path; in our own dialect where the path is no other's."""
+    return _ERROR_BODIES.get(path, own.error_body)

@@ -1,7 +1,7 @@
-"""Cohere's rerank, versions 1 and 2, and Jina's, which has version 1's path and nearly its body.
+"""Cohere's rerank API, versions 1 and 2, and Jina's, which has version 1's path and almost its body.
 
-Only two things tell Jina's clients apart: their models' names begin with `jina-`, and they get the documents back
-unless they decline. Everything else is served to both at once: an answer has the keys of both, and so has a refusal.
+Jina's clients differ in two things: their model names begin with `jina-`, and they get the documents back unless they
+decline. Otherwise both are served alike: responses and errors have the keys of both APIs.
 """
 
 from typing import Annotated, Any
@@ -12,15 +12,15 @@ from pydantic import Field
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranking
-from cascada.ranking.result import Document as Given
-from cascada.serve.dialects.describe import described
-from cascada.serve.queue import about_tokens
-from cascada.serve.requests import Cut, Document, Top, body_as
-from cascada.serve.responses import Refusal, answer
+from cascada.ranking.inputs import CheckedGroup
+from cascada.ranking.result import TextOrMapping
+from cascada.serve.dialects.openapi import description
+from cascada.serve.queue import estimated_tokens
+from cascada.serve.requests import RankParameters, Top, json_body
+from cascada.serve.responses import ApiError, json_response
 from cascada.serve.service import Service
 
 PATHS = ("/v1/rerank", "/v2/rerank")
-
 
 EXAMPLE = {
     "model": "any",
@@ -29,34 +29,35 @@ EXAMPLE = {
     "top_n": 1,
     "return_documents": True,
 }
-
-
-RESULT = {"index": 1, "relevance_score": 0.98, "raw_score": 3.9, "truncated": False}
-
-
-ANSWER = {
+RESPONSE = {
     "id": "4b4b0b0e5d0d4f1e9f0d4a5c1c6a7e11",
     "object": "list",
     "model": "my-ranker",
-    "results": [RESULT | {"document": {"text": "Hamlet is by Shakespeare.", "id": 7}}],
+    "results": [
+        {
+            "index": 1,
+            "relevance_score": 0.98,
+            "raw_score": 3.9,
+            "truncated": False,
+            "document": {"text": "Hamlet is by Shakespeare.", "id": 7},
+        }
+    ],
     "meta": {"api_version": {"version": "2"}},
     "usage": {"total_tokens": 24},
     "complete": True,
 }
+ERROR = {"message": "There are no documents to rank.", "detail": "There are no documents to rank."}
 
 
-REFUSED = {"message": "There are no documents to rank.", "detail": "There are no documents to rank."}
-
-
-class Rerank(Cut):
+class RerankRequest(RankParameters):
     query: str
-    documents: list[Document]
-    model: str | None = Field(None, description="Not looked at: the server has one model.")
+    documents: list[TextOrMapping]
+    model: str | None = Field(None, description="Ignored: the server has one model.")
     top_n: Top = None
-    return_documents: bool | None = Field(None, description="By default no; yes for models named jina-….")
-    rank_fields: list[str] | None = Field(None, description='Fields of documents that are read instead of "text".')
-    max_chunks_per_doc: Any = Field(None, description="Not looked at: a document is one piece.")
-    max_tokens_per_doc: Any = Field(None, description="Not looked at: the model's own length holds.")
+    return_documents: bool | None = Field(None, description="Default: false; true for models named jina-….")
+    rank_fields: list[str] | None = Field(None, description='Fields of the documents to read instead of "text".')
+    max_chunks_per_doc: Any = Field(None, description="Ignored: a document is not split.")
+    max_tokens_per_doc: Any = Field(None, description="Ignored: the model's own maximum length applies.")
 
     @property
     def returns_documents(self) -> bool:
@@ -64,27 +65,27 @@ class Rerank(Cut):
         return jina if self.return_documents is None else self.return_documents
 
 
-def refusal(refused: Refusal) -> dict[str, Any]:
+def error_body(error: ApiError) -> dict[str, Any]:
     """Cohere's clients look for `message`, Jina's for `detail`."""
-    return {"message": refused.message, "detail": refused.message}
+    return {"message": error.message, "detail": error.message}
 
 
-def routes(service: Service, router: APIRouter) -> None:
-    read = body_as(Rerank, service.settings)
-    shape = described(Rerank, example=EXAMPLE, answer=ANSWER, refusal=REFUSED)
+def add_routes(service: Service, router: APIRouter) -> None:
+    read = json_body(RerankRequest, service.settings)
+    about = description(RerankRequest, example=EXAMPLE, response=RESPONSE, error=ERROR)
 
-    @router.post("/v1/rerank", **shape)
-    @router.post("/v2/rerank", **shape)
-    async def rerank(request: Request, asked: Annotated[Rerank, Depends(read)]) -> Response:
+    @router.post("/v1/rerank", **about)
+    @router.post("/v2/rerank", **about)
+    async def rerank(request: Request, body: Annotated[RerankRequest, Depends(read)]) -> Response:
         """Rerank documents as Cohere and Jina do."""
-        candidates = [_read_from(document, asked.rank_fields) for document in asked.documents]
-        ranking = await service.rank(request, asked.query, candidates, asked, asked.top_n)
-        tokens = about_tokens(asked.query, candidates)
-        return answer(_answer(request, asked, ranking, service.settings.model, tokens))
+        candidates = [_text_to_read(document, body.rank_fields) for document in body.documents]
+        ranking = await service.rank(request, body.query, candidates, body, body.top_n)
+        tokens = estimated_tokens(CheckedGroup(body.query, tuple(candidates)))
+        return json_response(_response(request, body, ranking, service.settings.model, tokens))
 
 
-def _read_from(document: Document, fields: list[str] | None) -> Document:
-    """What the ranker reads: the text, or the fields that were named, a line each."""
+def _text_to_read(document: TextOrMapping, fields: list[str] | None) -> TextOrMapping:
+    """What the ranker reads: the document's text, or the fields named by `rank_fields`, one per line."""
     if fields is None or isinstance(document, str):
         return document
     lines = [document[name] for name in fields if name in document]
@@ -95,34 +96,34 @@ def _read_from(document: Document, fields: list[str] | None) -> Document:
     return "\n".join(lines)
 
 
-def _answer(request: Request, asked: Rerank, ranking: Ranking, model: str, tokens: int) -> dict[str, Any]:
+def _response(request: Request, body: RerankRequest, ranking: Ranking, model: str, tokens: int) -> dict[str, Any]:
     version = request.url.path[2]
     return {
-        "id": request.state.number,
+        "id": request.state.request_id,
         "object": "list",
         "model": model,
-        "results": [_result(item, asked) for item in ranking],
-        "meta": {"api_version": {"version": version}} | _warnings(asked, ranking),
+        "results": [_result(item, body) for item in ranking],
+        "meta": {"api_version": {"version": version}} | _warnings(body, ranking),
         "usage": {"total_tokens": tokens},
         "complete": ranking.complete,
     }
 
 
-def _result(item: Item, asked: Rerank) -> dict[str, Any]:
-    found = {
+def _result(item: Item, body: RerankRequest) -> dict[str, Any]:
+    result = {
         "index": item.index,
         "relevance_score": item.score,
         "raw_score": item.raw_score,
         "truncated": item.truncated,
     }
-    given: Given = asked.documents[item.index]
-    document = {"text": given} if isinstance(given, str) else given
-    return found | ({"document": document} if asked.returns_documents else {})
+    sent = body.documents[item.index]
+    document = {"text": sent} if isinstance(sent, str) else sent
+    return result | ({"document": document} if body.returns_documents else {})
 
 
-def _warnings(asked: Rerank, ranking: Ranking) -> dict[str, list[str]]:
-    ignored = [name for name in ("max_chunks_per_doc", "max_tokens_per_doc") if getattr(asked, name) is not None]
-    told = [f"{name} is not looked at: documents are read up to the model's own length." for name in ignored]
+def _warnings(body: RerankRequest, ranking: Ranking) -> dict[str, list[str]]:
+    ignored = [name for name in ("max_chunks_per_doc", "max_tokens_per_doc") if getattr(body, name) is not None]
+    warnings = [f"{name} is ignored: documents are read up to the model's own maximum length." for name in ignored]
     if not ranking.complete:
-        told.append("The deadline stopped the ranking: this is the best complete order that was known.")
-    return {"warnings": told} if told else {}
+        warnings.append("The deadline stopped the ranking: this is the best complete order known so far.")
+    return {"warnings": warnings} if warnings else {}

@@ -1,7 +1,6 @@
-"""Our own: everything `Ranker.rank` takes and everything a `Ranking` holds."""
+"""Our own API: everything `Ranker.rank` takes and everything a `Ranking` holds, and questions to an index."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -10,23 +9,28 @@ from pydantic import Field
 
 from cascada.core.errors import CascadaError, NotHeld
 from cascada.ranking.inputs import RankOptions
-from cascada.serve.dialects.describe import described
-from cascada.serve.queue import ComputingFailed
-from cascada.serve.requests import Cut, Document, Top, body_as
-from cascada.serve.responses import Refusal, answer
-from cascada.serve.service import Answered, Asks, Service
+from cascada.ranking.result import TextOrMapping
+from cascada.serve.dialects.openapi import description
+from cascada.serve.queue import ComputationFailed
+from cascada.serve.requests import RankParameters, Top, json_body
+from cascada.serve.responses import ApiError, json_response
+from cascada.serve.service import Service, SupportsAnswer, SupportsToDict
 
 PATHS = ("/v1/rank", "/v1/ask")
 
-
-EXAMPLE = {"question": "who wrote hamlet?", "candidates": ["It rained.", "Hamlet is by Shakespeare."], "top": 1}
-
-
-ITEM = {"index": 1, "text": "Hamlet is by Shakespeare.", "score": 0.98, "raw_score": 3.9}
-
-
-ANSWER = {
-    "items": [ITEM | {"exit": 12, "truncated": False, "scores": [1.2, 3.9]}],
+RANK_EXAMPLE = {"question": "who wrote hamlet?", "candidates": ["It rained.", "Hamlet is by Shakespeare."], "top": 1}
+RANK_RESPONSE = {
+    "items": [
+        {
+            "index": 1,
+            "text": "Hamlet is by Shakespeare.",
+            "score": 0.98,
+            "raw_score": 3.9,
+            "exit": 12,
+            "truncated": False,
+            "scores": [1.2, 3.9],
+        }
+    ],
     "relative_cost": 0.8,
     "flops": 800,
     "full_flops": 1000,
@@ -36,67 +40,66 @@ ANSWER = {
     ],
     "complete": True,
 }
+ASK_EXAMPLE = {"question": "who wrote hamlet?", "top": 1}
+ASK_RESPONSE = {
+    "answers": [
+        {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98},
+    ]
+}
+ERROR = {"error": {"type": "empty", "message": "There are no documents to rank."}}
+NO_INDEX = {404: "The server was started without an index"}
 
 
-FOUND = {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98}
-
-
-ANSWERS = {"answers": [FOUND]}
-
-
-REFUSED = {"error": {"type": "empty", "message": "There are no documents to rank."}}
-
-
-class Rank(Cut):
+class RankRequest(RankParameters):
     question: str
-    candidates: list[Document]
+    candidates: list[TextOrMapping]
     top: Top = None
 
 
-class Ask(Cut):
+class AskRequest(RankParameters):
     question: str
     top: Annotated[int, Field(ge=1, le=1000)] = 3
-    paragraphs: Annotated[int, Field(ge=1, le=1000, description="Look for answers in so many paragraphs.")] = 80
+    paragraphs: Annotated[int, Field(ge=1, le=1000, description="Search this many paragraphs for answers.")] = 80
 
 
-def refusal(refused: Refusal) -> dict[str, Any]:
-    return {"error": {"type": refused.reason, "message": refused.message}}
+def error_body(error: ApiError) -> dict[str, Any]:
+    return {"error": {"type": error.reason, "message": error.message}}
 
 
-def routes(service: Service, router: APIRouter) -> None:
-    settings = service.settings
+def add_routes(service: Service, router: APIRouter) -> None:
+    read_rank, read_ask = json_body(RankRequest, service.settings), json_body(AskRequest, service.settings)
 
-    @router.post("/v1/rank", **described(Rank, example=EXAMPLE, answer=ANSWER, refusal=REFUSED))
-    async def rank(request: Request, asked: Annotated[Rank, Depends(body_as(Rank, settings))]) -> Response:
-        """Rank candidates, and tell everything: where each one left, its scores, what it cost."""
-        ranking = await service.rank(request, asked.question, asked.candidates, asked, asked.top)
-        return answer(ranking.to_dict())
+    @router.post("/v1/rank", **description(RankRequest, example=RANK_EXAMPLE, response=RANK_RESPONSE, error=ERROR))
+    async def rank(request: Request, body: Annotated[RankRequest, Depends(read_rank)]) -> Response:
+        """Rank candidates, and return everything: the exit where each was dropped, its scores, and the cost."""
+        ranking = await service.rank(request, body.question, body.candidates, body, body.top)
+        return json_response(ranking.to_dict())
 
-    example = {"question": EXAMPLE["question"], "top": 1}
+    ask_description = description(
+        AskRequest, example=ASK_EXAMPLE, response=ASK_RESPONSE, error=ERROR, more_errors=NO_INDEX
+    )
 
-    none = {404: "The server was started without an index"}
-
-    @router.post("/v1/ask", **described(Ask, example=example, answer=ANSWERS, refusal=REFUSED, more=none))
-    async def ask(request: Request, asked: Annotated[Ask, Depends(body_as(Ask, settings))]) -> Response:
+    @router.post("/v1/ask", **ask_description)
+    async def ask(request: Request, body: Annotated[AskRequest, Depends(read_ask)]) -> Response:
         """Answer a question from the index that the server was started with."""
         if service.asker is None:
-            raise Refusal("not_found", "This server has no index to ask; it was started without one.")
-        service.check_question(asked.question)
-        # Mistakes of the client are found here; whatever goes wrong later is the server's fault.
-        options = replace(service.ranker.resolved(service.options(asked)), top=asked.top)
-        found = await service.call(request, _asking(service.asker, asked, options))
-        return answer(found.to_dict())
+            raise ApiError("not_found", "This server has no index to ask; it was started without one.")
+        # The client's mistakes are found here; whatever goes wrong later is the server's fault.
+        service.check_question(body.question)
+        options = service.options(body, body.top)
+        answers = await service.call(request, _answering(service.asker, body, options))
+        return json_response(answers.to_dict())
 
 
-def _asking(asker: Asks, asked: Ask, options: RankOptions) -> Callable[[], Answered]:
+def _answering(asker: SupportsAnswer, body: AskRequest, options: RankOptions) -> Callable[[], SupportsToDict]:
     """The work of answering, for the computing thread."""
 
-    def work() -> Answered:
+    def answer() -> SupportsToDict:
         try:
-            return asker.answer(asked.question, options, paragraphs=asked.paragraphs)
+            return asker.answer(body.question, options, paragraphs=body.paragraphs)
         except NotHeld:
             raise
         except CascadaError as error:
-            raise ComputingFailed from error
+            raise ComputationFailed from error
 
-    return work
+    return answer

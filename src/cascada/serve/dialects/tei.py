@@ -1,4 +1,4 @@
-"""Text Embeddings Inference's rerank."""
+"""The rerank API of Text Embeddings Inference."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -8,55 +8,52 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from cascada.ranking import Item
-from cascada.serve.dialects.describe import described
-from cascada.serve.requests import Cut, body_as
-from cascada.serve.responses import Reason, Refusal, answer
+from cascada.serve.dialects.openapi import description
+from cascada.serve.requests import RankParameters, json_body
+from cascada.serve.responses import ApiError, Reason, json_response
 from cascada.serve.service import Service
 
 PATHS = ("/rerank",)
 
-
 EXAMPLE = {"query": "who wrote hamlet?", "texts": ["It rained.", "Hamlet is by Shakespeare."], "return_text": True}
-
-
-ANSWER = [
+RESPONSE = [
     {"index": 1, "score": 0.98, "text": "Hamlet is by Shakespeare.", "truncated": False},
     {"index": 0, "score": 0.01, "text": "It rained.", "truncated": False},
 ]
+ERROR = {"error": "There are no documents to rank.", "error_type": "Empty"}
+
+_ERROR_TYPES: Mapping[Reason, str] = {"empty": "Empty", "overloaded": "Overloaded", "failed": "Backend"}
 
 
-REFUSED = {"error": "There are no documents to rank.", "error_type": "Empty"}
-
-
-_TYPES: Mapping[Reason, str] = {"empty": "Empty", "overloaded": "Overloaded", "failed": "Backend"}
-
-
-class Rerank(Cut):
+class RerankRequest(RankParameters):
     query: str
     texts: list[str]
     raw_scores: bool = False
     return_text: bool = False
-    truncate: bool | None = Field(None, description="No: refuse texts that do not fit the model.")
-    truncation_direction: Literal["Right", "right"] = Field("Right", description="Texts are cut at their end only.")
+    truncate: bool | None = Field(None, description="false: reject texts that do not fit the model.")
+    truncation_direction: Literal["Right", "right"] = Field(
+        "Right", description="Texts are truncated only at their end."
+    )
 
 
-def refusal(refused: Refusal) -> dict[str, Any]:
-    return {"error": refused.message, "error_type": _TYPES.get(refused.reason, "Validation")}
+def error_body(error: ApiError) -> dict[str, Any]:
+    return {"error": error.message, "error_type": _ERROR_TYPES.get(error.reason, "Validation")}
 
 
-def routes(service: Service, router: APIRouter) -> None:
-    read = body_as(Rerank, service.settings)
+def add_routes(service: Service, router: APIRouter) -> None:
+    read = json_body(RerankRequest, service.settings)
 
-    @router.post("/rerank", **described(Rerank, example=EXAMPLE, answer=ANSWER, refusal=REFUSED))
-    async def rerank_texts(request: Request, asked: Annotated[Rerank, Depends(read)]) -> Response:
+    @router.post("/rerank", **description(RerankRequest, example=EXAMPLE, response=RESPONSE, error=ERROR))
+    async def rerank_texts(request: Request, body: Annotated[RerankRequest, Depends(read)]) -> Response:
         """Rerank texts as Text Embeddings Inference does."""
-        ranking = await service.rank(request, asked.query, asked.texts, asked)
-        cut = [item.index for item in ranking if item.truncated]
-        if cut and asked.truncate is False:
-            raise Refusal("too_large", f"Text {min(cut)} and the query do not fit the model, and truncate is false.")
-        return answer([_result(item, asked) for item in ranking])
+        ranking = await service.rank(request, body.query, body.texts, body)
+        truncated = [item.index for item in ranking if item.truncated]
+        if truncated and body.truncate is False:
+            message = f"Text {min(truncated)} and the query do not fit the model, and truncate is false."
+            raise ApiError("too_large", message)
+        return json_response([_result(item, body) for item in ranking])
 
 
-def _result(item: Item, asked: Rerank) -> dict[str, Any]:
-    found = {"index": item.index, "score": item.raw_score if asked.raw_scores else item.score}
-    return found | ({"text": item.text} if asked.return_text else {}) | {"truncated": item.truncated}
+def _result(item: Item, body: RerankRequest) -> dict[str, Any]:
+    score = {"index": item.index, "score": item.raw_score if body.raw_scores else item.score}
+    return score | ({"text": item.text} if body.return_text else {}) | {"truncated": item.truncated}

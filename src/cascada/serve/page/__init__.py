@@ -1,5 +1,6 @@
-"""The page at `/`: three files, no build step, nothing fetched from elsewhere."""
+"""The web page at `/`: three files, no build step, nothing loaded from elsewhere."""
 
+from collections.abc import Awaitable, Callable
 from importlib.resources import files
 
 from fastapi import FastAPI
@@ -20,13 +21,14 @@ HEADERS = {
 
 
 def add_page(app: FastAPI) -> None:
-    for path, (name, kind) in FILES.items():
+    """Add a route for each file."""
+    for path, (name, media_type) in FILES.items():
         content = (files(__package__) / name).read_bytes()
-        app.add_api_route(path, _sender(content, kind), include_in_schema=False)
+        app.add_api_route(path, _sender(content, media_type), include_in_schema=False)
 
 
-def _sender(content: bytes, kind: str):  # type: ignore[no-untyped-def]
+def _sender(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
     async def send() -> Response:
-        return Response(content, media_type=f"{kind}; charset=utf-8", headers=HEADERS)
+        return Response(content, media_type=f"{media_type}; charset=utf-8", headers=HEADERS)
 
     return send

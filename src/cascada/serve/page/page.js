@@ -1,13 +1,13 @@
 "use strict";
-// The page of a Cascada server: sends what is typed to /v1/rank or /v1/ask and draws what comes back.
+// The web page of a Cascada server: sends what is typed to /v1/rank or /v1/ask and draws the response.
 
 const $ = (id) => document.getElementById(id);
-const SHOWN = 40; // bars at first; the rest on demand
-const PAUSE = 180; // ms after the last move of the slider
-let about = { exits: [], asks: false };
-let everyone = false;
-let last = null; // the last ranking, and how long it took to come
-let turn = 0; // answers to older requests are not drawn
+const SHOWN = 40; // bars drawn at first; the rest on demand
+const PAUSE = 180; // ms to wait after the last move of the slider
+let server = { exits: [], asks: false };
+let showAll = false;
+let last = null; // the last ranking, and the time until it arrived
+let latest = 0; // number of the latest request; responses to older ones are not drawn
 
 const EXAMPLE = {
   question: "who wrote hamlet?",
@@ -28,10 +28,10 @@ const EXAMPLE = {
 };
 
 function element(tag, className, text) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text; // never as HTML: texts come from anywhere
-  return made;
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text; // never as HTML: texts are not trusted
+  return node;
 }
 
 function settings() {
@@ -42,7 +42,7 @@ function settings() {
 
 function showDrop() {
   const drop = Number($("drop").value);
-  const words = drop < 0 ? "by the model’s own plan" : drop === 0 ? "nobody" : `${drop} %`;
+  const words = drop < 0 ? "by the model’s own plan" : drop === 0 ? "nothing" : `${drop} %`;
   $("dropped").textContent = words;
   $("drop").setAttribute("aria-valuetext", words);
 }
@@ -53,30 +53,30 @@ async function post(path, body) {
   const headers = { "Content-Type": "application/json" };
   if ($("key").value) headers.Authorization = `Bearer ${$("key").value}`;
   const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
-  const found = await response.json().catch(() => ({}));
-  if (response.status === 401) $("door").open = true;
-  if (!response.ok) throw new Error((found.error && found.error.message) || `The server answered ${response.status}.`);
-  return found;
+  const content = await response.json().catch(() => ({}));
+  if (response.status === 401) $("access").open = true;
+  if (!response.ok) throw new Error((content.error && content.error.message) || `The server answered ${response.status}.`);
+  return content;
 }
 
 async function go() {
-  const asked = ++turn;
+  const number = ++latest;
   const question = $("question").value.trim();
   const candidates = $("candidates").value.split("\n").map((line) => line.trim()).filter(Boolean);
   if (!question) return say("Type a question first.", true);
-  if (mode() === "rank" && !candidates.length) return say("Put in candidates, one a line.", true);
+  if (mode() === "rank" && !candidates.length) return say("Enter candidates, one per line.", true);
   $("result").setAttribute("aria-busy", "true");
   const started = performance.now();
   try {
     const body = mode() === "ask" ? { question, top: 5 } : { question, candidates };
-    const found = await post(mode() === "ask" ? "/v1/ask" : "/v1/rank", { ...body, ...settings() });
-    if (asked !== turn) return;
-    if (mode() === "ask") drawAnswers(found);
-    else drawRanking(found, performance.now() - started);
+    const content = await post(mode() === "ask" ? "/v1/ask" : "/v1/rank", { ...body, ...settings() });
+    if (number !== latest) return;
+    if (mode() === "ask") drawAnswers(content);
+    else drawRanking(content, performance.now() - started);
   } catch (error) {
-    if (asked === turn) say(error instanceof TypeError ? "The server cannot be reached." : error.message, true);
+    if (number === latest) say(error instanceof TypeError ? "The server cannot be reached." : error.message, true);
   } finally {
-    if (asked === turn) $("result").setAttribute("aria-busy", "false");
+    if (number === latest) $("result").setAttribute("aria-busy", "false");
   }
 }
 
@@ -103,12 +103,12 @@ function drawRanking(ranking, ms) {
   last = [ranking, ms];
   const ran = ranking.stages.filter((stage) => stage.candidates > 0);
   const computed = 1000 * ran.reduce((sum, stage) => sum + stage.seconds, 0);
-  say(ranking.complete ? "" : "The deadline stopped the cascade: this is the order its last finished exit gave.");
-  const several = ranking.stages.length > 1;
+  say(ranking.complete ? "" : "The deadline stopped the cascade: this is the order at its last finished exit.");
+  const isCascade = ranking.stages.length > 1;
   drawFacts([
     [String(ranking.items.length), ranking.items.length === 1 ? "candidate" : "candidates"],
-    ...(several ? [[percent(1 - ranking.relative_cost), "of the cost saved"]] : []),
-    [time(computed), "computing"], [time(ms), "until it was here"],
+    ...(isCascade ? [[percent(1 - ranking.relative_cost), "of the cost saved"]] : []),
+    [time(computed), "computing"], [time(ms), "round trip"],
   ]);
   drawExits(ran);
   drawBars(ranking, ran);
@@ -121,9 +121,9 @@ function drawExits(ran) {
   ran.forEach((stage, place) => {
     const lane = element("div");
     const next = ran[place + 1];
-    const fell = next ? stage.candidates - next.candidates : 0;
+    const dropped = next ? stage.candidates - next.candidates : 0;
     lane.append(element("b", "", stage.exit ? String(stage.exit) : "start"), element("span", "", `${stage.candidates} in`));
-    lane.append(element("span", "fallen", fell ? `−${fell}` : ""), element("span", "", time(1000 * stage.seconds)));
+    lane.append(element("span", "count-dropped", dropped ? `−${dropped}` : ""), element("span", "", time(1000 * stage.seconds)));
     track.append(lane);
   });
   $("exits").replaceChildren(element("span", "", ran.some((stage) => stage.exit) ? "layer" : ""), track, element("span"), element("span"));
@@ -131,37 +131,37 @@ function drawExits(ran) {
 
 function drawBars(ranking, ran) {
   const before = new Map([...$("bars").children].map((row) => [row.dataset.index, row.offsetTop]));
-  const items = everyone ? ranking.items : ranking.items.slice(0, SHOWN);
-  const heat = heats(ranking.items, ran.length);
-  $("bars").replaceChildren(...items.map((item, place) => bar(item, place, ran, heat)));
+  const items = showAll ? ranking.items : ranking.items.slice(0, SHOWN);
+  const intensity = intensities(ranking.items, ran.length);
+  $("bars").replaceChildren(...items.map((item, place) => bar(item, place, ran, intensity)));
   for (const row of $("bars").children) move(row, before.get(row.dataset.index));
   const rest = ranking.items.length - items.length;
-  $("more").hidden = !rest && !(everyone && ranking.items.length > SHOWN);
+  $("more").hidden = !rest && !(showAll && ranking.items.length > SHOWN);
   $("more").textContent = rest ? `Show ${rest} more` : "Show fewer";
 }
 
-// How strong a bar is at each exit: the best there full, the worst faint.
-function heats(items, exits) {
+// The intensity of each bar at each exit: from full for the best candidate to faint for the worst.
+function intensities(items, exits) {
   return Array.from({ length: exits }, (_, exit) => {
     const order = items.filter((item) => item.scores.length > exit).sort((a, b) => b.scores[exit] - a.scores[exit]);
     return new Map(order.map((item, place) => [item.index, 1 - (0.65 * place) / Math.max(order.length - 1, 1)]));
   });
 }
 
-function bar(item, place, ran, heat) {
-  const fell = item.scores.length < ran.length;
+function bar(item, place, ran, intensity) {
+  const dropped = item.scores.length < ran.length;
   const row = element("li");
   row.dataset.index = item.index;
-  const button = element("button", `bar${place === 0 ? " first" : ""}${fell ? " out" : ""}`);
+  const button = element("button", `bar${place === 0 ? " first" : ""}${dropped ? " out" : ""}`);
   button.type = "button";
   button.setAttribute("aria-expanded", "false");
-  const where = fell ? `fell at layer ${item.exit}` : "stayed to the end";
+  const where = dropped ? `dropped at layer ${item.exit}` : "survived to the end";
   button.setAttribute("aria-label", `${place + 1}. ${item.text} Score ${item.score.toFixed(3)}, ${where}`);
   const track = element("span", "track");
   ran.forEach((stage, exit) => {
-    const out = fell && exit === item.scores.length - 1;
-    const cell = element("span", `cell${exit < item.scores.length ? " ran" : ""}${out ? " fell" : ""}`);
-    cell.style.setProperty("--heat", (heat[exit].get(item.index) || 0).toFixed(2));
+    const out = dropped && exit === item.scores.length - 1;
+    const cell = element("span", `cell${exit < item.scores.length ? " ran" : ""}${out ? " dropped" : ""}`);
+    cell.style.setProperty("--intensity", (intensity[exit].get(item.index) || 0).toFixed(2));
     if (exit < item.scores.length) cell.title = `${item.scores[exit].toFixed(2)} at ${stage.exit ? `layer ${stage.exit}` : "start"}`;
     track.append(cell);
   });
@@ -172,7 +172,7 @@ function bar(item, place, ran, heat) {
   return row;
 }
 
-// A bar that changed its place slides there.
+// Slide a bar whose place has changed from its old place.
 function move(row, from) {
   if (from === undefined || from === row.offsetTop || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   row.style.transition = "none";
@@ -180,43 +180,43 @@ function move(row, from) {
   requestAnimationFrame(() => requestAnimationFrame(() => { row.style.transition = ""; row.style.transform = ""; }));
 }
 
-function drawAnswers(found) {
-  const none = !found.answers.length ? "Nothing was found that shares a word with the question." : "";
-  const unlikely = found.likely === false ? "Nothing here is likely to be an answer." : "";
-  say(none || unlikely || (found.complete ? "" : "The deadline stopped the cascade: this is what it knew by then."));
-  drawFacts([[String(found.passages), "paragraphs found"], [String(found.sentences), "sentences ranked"], [percent(1 - found.relative_cost), "of the cost saved"]]);
-  $("answers").replaceChildren(...found.answers.map(answer));
+function drawAnswers(response) {
+  const none = !response.answers.length ? "No paragraph shares a word with the question." : "";
+  const unlikely = response.likely === false ? "Nothing here is likely to be an answer." : "";
+  say(none || unlikely || (response.complete ? "" : "The deadline stopped the cascade: these are its best answers so far."));
+  drawFacts([[String(response.passages), "paragraphs found"], [String(response.sentences), "sentences ranked"], [percent(1 - response.relative_cost), "of the cost saved"]]);
+  $("answers").replaceChildren(...response.answers.map(answerItem));
   $("answers").hidden = false;
   $("lanes").hidden = true;
 }
 
-function answer(one) {
-  const start = one.start - one.passage.start;
+function answerItem(answer) {
+  const start = answer.start - answer.passage.start;
   const item = element("li");
   const text = element("p");
-  text.append(one.passage.text.slice(0, start), element("mark", "", one.text), one.passage.text.slice(start + one.text.length));
-  const place = one.line ? `, line ${one.line}` : one.page ? `, page ${one.page}` : "";
-  item.append(text, element("p", "where", `${one.document}${place} · ${one.score.toFixed(3)}`));
+  text.append(answer.passage.text.slice(0, start), element("mark", "", answer.text), answer.passage.text.slice(start + answer.text.length));
+  const place = answer.line ? `, line ${answer.line}` : answer.page ? `, page ${answer.page}` : "";
+  item.append(text, element("p", "where", `${answer.document}${place} · ${answer.score.toFixed(3)}`));
   return item;
 }
 
 function switchMode() {
-  $("given").hidden = mode() === "ask";
+  $("own").hidden = mode() === "ask";
   $("go").textContent = mode() === "ask" ? "Ask" : "Rank";
 }
 
-async function greet() {
+async function checkServer() {
   try {
     const response = await fetch("/ready");
-    about = { ...about, ...(await response.json()) };
-    const exits = about.exits.filter(Boolean);
+    server = { ...server, ...(await response.json()) };
+    const exits = server.exits.filter(Boolean);
     const where = exits.length > 1 ? `, exits after layers ${exits.join(", ")}` : "";
-    $("model").textContent = response.ok ? `${about.model}${where}` : "the model is warming up …";
-    $("modes").hidden = !about.asks;
-    if (!response.ok) setTimeout(greet, 700);
+    $("model").textContent = response.ok ? `${server.model}${where}` : "the model is warming up …";
+    $("modes").hidden = !server.asks;
+    if (!response.ok) setTimeout(checkServer, 700);
   } catch {
     $("model").textContent = "the server cannot be reached";
-    setTimeout(greet, 3000);
+    setTimeout(checkServer, 3000);
   }
 }
 
@@ -230,6 +230,6 @@ $("form").addEventListener("submit", (event) => { event.preventDefault(); go(); 
 $("form").addEventListener("change", (event) => { if (event.target.name === "mode") switchMode(); });
 $("candidates").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) go(); });
 $("example").addEventListener("click", () => { $("question").value = EXAMPLE.question; $("candidates").value = EXAMPLE.candidates.join("\n"); go(); });
-$("more").addEventListener("click", () => { everyone = !everyone; if (last) drawRanking(...last); });
+$("more").addEventListener("click", () => { showAll = !showAll; if (last) drawRanking(...last); });
 showDrop();
-greet();
+checkServer();

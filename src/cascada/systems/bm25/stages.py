@@ -11,47 +11,47 @@ import numpy as np
 
 from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
-from cascada.text.bm25 import rarity, weight
+from cascada.text.bm25 import idf, term_weight
 from cascada.text.words import words
 
 
 @dataclass(frozen=True)
-class Background:
-    """What BM25 has to know of a collection of texts."""
+class Collection:
+    """Statistics of a collection of texts: what IDF and length normalisation need."""
 
     texts: int
     words: int
-    having: Mapping[str, int]
-    """Word → how many texts have it."""
+    document_frequency: Mapping[str, int]
+    """Word → number of texts that contain it."""
 
     @classmethod
-    def of(cls, texts: Iterable[Counter[str]]) -> Background:
-        """From the words of each text."""
+    def of(cls, texts: Iterable[Counter[str]]) -> Collection:
+        """Count the texts, each given as its bag of words."""
         count = total = 0
-        having: Counter[str] = Counter()
+        document_frequency: Counter[str] = Counter()
         for text in texts:
             count, total = count + 1, total + text.total()
-            having.update(text.keys())
-        return cls(count, total, having)
+            document_frequency.update(text.keys())
+        return cls(count, total, document_frequency)
 
     @property
     def average_length(self) -> float:
-        """Words of a text, at least 1."""
+        """Mean number of words per text, at least 1."""
         return max(self.words / max(self.texts, 1), 1.0)
 
-    def rarity(self, word: str) -> float:
-        """How much a word says."""
-        return rarity(self.texts, self.having.get(word, 0))
+    def idf(self, word: str) -> float:
+        """Inverse document frequency of a word in the collection."""
+        return idf(self.texts, self.document_frequency.get(word, 0))
 
 
 class BM25Stage:
-    """Okapi BM25. How rare a word is comes from a background, or else from the question's own candidates."""
+    """Okapi BM25. IDF and average length come from a collection, or else from the question's own candidates."""
 
     exit = 0
     layers = 0
 
-    def __init__(self, background: Background | None = None) -> None:
-        self.background = background
+    def __init__(self, collection: Collection | None = None) -> None:
+        self.collection = collection
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
         scores = np.zeros(len(pairs), np.float32)
@@ -63,15 +63,15 @@ class BM25Stage:
         return np.zeros_like(tokens)
 
     def probability(self, scores: Floats) -> Floats:
-        """x / (1 + x): not a probability of being right, only the same order between 0 and 1."""
+        """x / (1 + x): the same order between 0 and 1, not a probability of being correct."""
         return scores / (1 + scores)
 
     def _score_group(self, question: str, texts: list[str]) -> Floats:
         documents = [Counter(words(text)) for text in texts]
-        background = self.background or Background.of(documents)
+        collection = self.collection or Collection.of(documents)
         lengths = np.array([document.total() for document in documents], np.float64)
         scores = np.zeros(len(texts))
         for word in dict.fromkeys(words(question)):
             count = np.array([document[word] for document in documents], np.float64)  # (candidates,)
-            scores += background.rarity(word) * weight(count, lengths, background.average_length)
+            scores += collection.idf(word) * term_weight(count, lengths, collection.average_length)
         return scores.astype(np.float32)

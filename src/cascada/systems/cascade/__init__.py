@@ -1,1 +1,1 @@
-"""Monolithic and cascade transformers: one encoder, with exits between its layers where candidates leave."""
+"""Monolithic and cascade transformers: one encoder, with exits between its layers at which candidates are dropped."""

@@ -1,4 +1,4 @@
-"""The torch engine: a staged ranker's stages, run as they were trained. For research and GPUs."""
+"""The torch engine of transformers: the network as it was trained, one stage per exit. For research and GPUs."""
 
 from __future__ import annotations
 
@@ -9,33 +9,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cascada.encoders.encoder import TOKEN_BUDGET
 from cascada.ranking.arrays import shortest_first, sigmoid
-from cascada.ranking.cost import Arithmetic
+from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.systems.cascade.folder import load
-from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.network import CascadeRanker
 from cascada.text.pairs import EncodedPairs, PairTokenizer
-
-TOKEN_BUDGET = 1024
-"""Padded tokens computed at once: about what stays in a core's cache."""
 
 
 @dataclass(frozen=True)
 class TorchState:
-    """Token ids of the pairs and their hidden states after the last stage, end to end as the ids are."""
+    """Token ids of the pairs and their hidden states after a stage, concatenated as the ids are."""
 
     encoded: EncodedPairs
     hidden: Tensor  # (tokens, hidden)
 
     def take(self, rows: Ints) -> TorchState:
-        return TorchState(self.encoded.take(rows), self.hidden[torch.from_numpy(self.encoded.places(rows))])
+        return TorchState(self.encoded.take(rows), self.hidden[torch.from_numpy(self.encoded.token_positions(rows))])
 
 
 class TorchStage:
-    """Layers `first`+1 to `exit` of a staged ranker, and the head on them."""
+    """Layers `first`+1 to `exit` of a network, and the head on them."""
 
-    def __init__(self, model: StagedRanker, tokenizer: PairTokenizer, *, first: int, exit: int, last: bool) -> None:
+    def __init__(self, model: CascadeRanker, tokenizer: PairTokenizer, *, first: int, exit: int, last: bool) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.first = first
@@ -43,7 +41,9 @@ class TorchStage:
         self.layers = exit - first
         self._last = last
         encoder, shape = model.encoder, model.shape
-        self._arithmetic = Arithmetic(encoder.hidden_size, encoder.feed_forward_size, shape.head, shape.head_width)
+        self._flop_counts = TransformerFlops(
+            encoder.hidden_size, encoder.feed_forward_size, shape.head, shape.head_width
+        )
 
     def score(self, pairs: Pairs, state: TorchState | None, deadline: Deadline) -> Scored:
         encoded = state.encoded if state else self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
@@ -56,12 +56,12 @@ class TorchStage:
                 logits = self.model.score(states, mask, self.exit)  # (rows, 2)
                 scores[rows] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
                 if hidden is not None:
-                    hidden[torch.from_numpy(encoded.places(rows))] = states[mask].cpu()
-        handed_on = None if hidden is None else TorchState(encoded, hidden)
-        return Scored(scores, handed_on, encoded.truncated, encoded.lengths)
+                    hidden[torch.from_numpy(encoded.token_positions(rows))] = states[mask].cpu()
+        passed_on = None if hidden is None else TorchState(encoded, hidden)
+        return Scored(scores, passed_on, encoded.truncated, encoded.lengths)
 
     def flops(self, tokens: Ints) -> Ints:
-        return self._arithmetic.stage(self.layers, tokens)
+        return self._flop_counts.stage(self.layers, tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
@@ -74,12 +74,12 @@ class TorchStage:
             states = self.model.encoder.embed(ids, types)
         else:
             states = torch.zeros(*mask.shape, self.model.encoder.hidden_size, device=device)
-            states[mask] = state.hidden[torch.from_numpy(encoded.places(rows))].to(device)
+            states[mask] = state.hidden[torch.from_numpy(encoded.token_positions(rows))].to(device)
         return self.model.encoder.run(states, mask, self.first, self.exit), mask
 
 
-def ranker_of(model: StagedRanker, tokenizer: PairTokenizer) -> Ranker:
-    """A model in memory as a ranker."""
+def ranker_of(model: CascadeRanker, tokenizer: PairTokenizer) -> Ranker:
+    """Make a ranker from a network in memory."""
     exits = model.shape.exits
     stages = [
         TorchStage(model, tokenizer, first=first, exit=exit, last=exit == exits[-1])
@@ -89,6 +89,6 @@ def ranker_of(model: StagedRanker, tokenizer: PairTokenizer) -> Ranker:
 
 
 def torch_ranker(folder: Path) -> Ranker:
-    """A trained ranker's folder as a ranker, on the GPU if there is one."""
+    """Load the folder of a trained ranker, onto the GPU if there is one."""
     model = load(folder).to("cuda" if torch.cuda.is_available() else "cpu")
     return ranker_of(model, PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id))

@@ -1,4 +1,4 @@
-"""A cascade as ONNX graphs: one for each exit."""
+"""Export a transformer ranker as ONNX graphs, one per exit; `cascada.graphs.graph` describes their inputs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cascada.graphs.session import stage_file
 from cascada.graphs.transformer import embed, head, position_bias, run_layer
 from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.folder import load
-from cascada.systems.cascade.network import StagedRanker
-from cascada.systems.cascade.shape import Exported
+from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cascade.shape import ExportedCascade
 from cascada.systems.export import Precision
 from cascada.text.pairs import PairTokenizer
 
 
 def exporter(folder: Path, precision: Precision) -> CascadeExporter:
-    """The ranker in `folder`, ready to be written; for int8 its quantisation ranges are recorded on a sample."""
+    """Load the ranker in `folder`; for int8, record its quantisation ranges on a sample of texts."""
     model = load(folder)
     if precision == "int8":
         tokenizer = PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id)
@@ -34,9 +34,9 @@ def exporter(folder: Path, precision: Precision) -> CascadeExporter:
 
 
 class CascadeExporter:
-    """Writes one graph for each exit."""
+    """Writes one graph per exit."""
 
-    def __init__(self, model: StagedRanker, precision: Precision) -> None:
+    def __init__(self, model: CascadeRanker, precision: Precision) -> None:
         self.model = model
         self.precision = precision
         self.weights = weights_of(model)
@@ -53,22 +53,19 @@ class CascadeExporter:
 
     def shape(self) -> dict[str, Any]:
         model = self.model
-        found = Exported(
-            exits=model.shape.exits,
-            head=model.shape.head,
-            max_length=model.shape.max_length,
+        exported = ExportedCascade(
+            **dataclasses.asdict(model.shape),
             hidden=model.encoder.hidden_size,
             feed_forward=model.encoder.feed_forward_size,
             pad_id=model.pad_id,
             kept="float16" if self.precision == "int8" else "float32",
             precision=self.precision,
-            head_width=model.shape.head_width,
         )
-        return dataclasses.asdict(found)
+        return exported.to_dict()
 
 
-def weights_of(model: StagedRanker) -> RankerWeights:
-    """A trained cascade's."""
+def weights_of(model: CascadeRanker) -> RankerWeights:
+    """The weights of a trained network as arrays."""
     heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.exits}
     return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
 
@@ -83,7 +80,7 @@ def stage_graph(
     kept: str = "float32",
     weights_file: WeightsFile | None = None,
 ) -> onnx.ModelProto:
-    """Layers `first`+1 to `exit` and the head on them; `kept` is the type of states that come in and go out."""
+    """The graph of layers `first`+1 to `exit` and the head on them; `kept` is the type of the states between graphs."""
     graph = Graph(weights_file)
     if first == 0:
         states = embed(graph, weights.embeddings, products)

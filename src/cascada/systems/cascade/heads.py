@@ -1,4 +1,4 @@
-"""What stands on an exit: a small classifier from the tokens' states to two logits (wrong, right)."""
+"""The head of an exit: a small classifier from the tokens' states to two logits (incorrect, correct)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cascada.encoders.encoder import mean_of_tokens
 
 
 class FirstTokenHead(nn.Module):
-    """TANDA's: W·tanh(x) + B of the first token's state x."""
+    """TANDA's head: W·tanh(x) + B of the first token's state x."""
 
     def __init__(self, hidden: int, dropout: float, width: int | None = None) -> None:
-        """It has no layer that could have a `width`."""
+        """`width` is ignored: there is no inner layer."""
         super().__init__()
         self.dropout = nn.Dropout(dropout)
         self.out = nn.Linear(hidden, 2)
@@ -24,18 +24,18 @@ class FirstTokenHead(nn.Module):
 
 
 class MeanHead(nn.Module):
-    """The cascade's: mean over the real tokens, three dense layers with tanh, two logits."""
+    """The Cascade Transformer's head: mean over the real tokens, three dense layers with tanh, two logits."""
 
     def __init__(self, hidden: int, dropout: float, width: int | None = None) -> None:
-        """The dense layers are as wide as the encoder's states if `width` is not given."""
+        """`width` is that of the dense layers; by default `hidden`."""
         super().__init__()
         width = width or hidden
         layers = [nn.Linear(size, width) for size in (hidden, width, width)]
         dense = [part for layer in layers for part in (layer, nn.Tanh(), nn.Dropout(dropout))]
         self.dense = nn.Sequential(nn.Dropout(dropout), *dense)
         self.out = nn.Linear(width, 2)
-        # torch's own start halves a signal in each layer; orthogonal weights keep it. What that is worth stands in
-        # docs/papers/cascade-transformer.md: after half an epoch one is still guessing, the other ranks.
+        # torch's default initialisation halves the signal in each layer; orthogonal weights preserve it. For what that
+        # gains, see docs/papers/cascade-transformer.md.
         for layer in (*self.dense, self.out):
             if isinstance(layer, nn.Linear):
                 nn.init.orthogonal_(layer.weight)

@@ -1,4 +1,4 @@
-"""How a transformer learns: see `ExitLearner`."""
+"""Training a monolithic or cascade transformer."""
 
 from __future__ import annotations
 
@@ -14,44 +14,43 @@ from cascada.ranking.ranker import Ranker
 from cascada.systems.cascade import folder as checkpoint
 from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.level_heads import HierarchicalHead, folded, with_levels
-from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.settings import CascadeModel
 from cascada.text.pairs import PairTokenizer
 from cascada.training.examples import Examples
-from cascada.training.exits import ExitLearner
-from cascada.training.objective import weights_of
-from cascada.training.ranker_run import ranker_card, ranker_trainer
+from cascada.training.exit_learner import ExitLearner
+from cascada.training.objective import level_weights
+from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
 from cascada.training.settings import ExitTraining, Recipe
-from cascada.training.trainer import RankerTrainer
 
 card = ranker_card
 
 
 def trainer(recipe: Recipe[CascadeModel, ExitTraining], folder: Path) -> RankerTrainer:
-    """Everything read and built, ready to train."""
-    return ranker_trainer(recipe, folder, lambda recipe, groups, measured: CascadeLearner.of(recipe, groups))
+    """Read the data and build the ranker, ready to train."""
+    return build_ranker_trainer(recipe, folder, lambda recipe, groups, measured: CascadeLearner.of(recipe, groups))
 
 
 class CascadeLearner(ExitLearner):
-    """A staged ranker and its tokenizer."""
+    """A transformer ranker, its tokenizer and its training examples."""
 
-    model: StagedRanker
+    model: CascadeRanker
 
     def __init__(
-        self, model: StagedRanker, tokenizer: PairTokenizer, files: Path, examples: Examples, settings: ExitTraining
+        self, model: CascadeRanker, tokenizer: PairTokenizer, files: Path, examples: Examples, settings: ExitTraining
     ) -> None:
-        """`files` is the folder with the tokenizer's files."""
+        """`files`: the folder of the tokenizer's files, which are copied into the trained ranker's."""
         super().__init__(model, model.shape.exits, examples, settings)
         heads = list(model.heads.values())
         self.levels = heads[0].levels if isinstance(heads[0], HierarchicalHead) else None
         if self.levels:
-            self.objective.weights = weights_of(settings.objective, self.levels)
+            self.objective.weights = level_weights(settings.objective, self.levels)
         self.tokenizer = tokenizer
         self.files = files
 
     @classmethod
     def of(cls, recipe: Recipe[CascadeModel, ExitTraining], groups: Sequence[Group]) -> CascadeLearner:
-        """A new ranker on the recipe's encoder, to be trained on the groups."""
+        """A new ranker on the recipe's encoder, with the groups as training examples."""
         settings = recipe.model
         model = checkpoint.begin(**settings.model_dump(exclude={"kind", "levels", "main"}))
         if settings.levels:
@@ -64,7 +63,7 @@ class CascadeLearner(ExitLearner):
         return ranker_of(self.model, self.tokenizer)
 
     def save(self, folder: Path, card: str) -> None:
-        """Levels are for training: what is written is a cascade like any other."""
+        """Write the ranker. Levels are for training only: a cascade with one head per exit is written."""
         model = folded(self.model) if self.levels else self.model
         checkpoint.save(model, folder, tokenizer=self.files, card=card)
 

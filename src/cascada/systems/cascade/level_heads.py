@@ -1,4 +1,4 @@
-"""What stands on an exit: a small classifier from the tokens' states to two logits (wrong, right)."""
+"""Hierarchical ranking on a cascade: every exit gets a head per level for training, folded into one head to rank."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ import torch
 from torch import Tensor, nn
 
 from cascada.encoders.encoder import mean_of_tokens
-from cascada.objectives.level_heads import integrated, logits_of
-from cascada.objectives.levels import Levels, needed, objective_of, widths
+from cascada.objectives.level_heads import integrated_features, logits_of
+from cascada.objectives.levels import Levels, levels_needed, levels_seen, objective_of
 from cascada.systems.cascade.heads import MeanHead
-from cascada.systems.cascade.network import StagedRanker
+from cascada.systems.cascade.network import CascadeRanker
 
 
 class HierarchicalHead(nn.Module):
-    """Logits of all levels, the one that ranks first."""
+    """Computes the logits of all levels; those of the main level, which ranks, come first."""
 
     def __init__(self, start: MeanHead, levels: Levels, main: str) -> None:
-        """All levels start from one trained head, and score as it does: what they read of others counts 0 at first."""
+        """Start all levels from one trained head. Features read from other levels have weight 0 at first, so that every
+        level scores as that head does."""
         super().__init__()
         self.levels = levels
         self.main = main
         self.dense = nn.ModuleDict({level: copy.deepcopy(start.dense) for level in levels})
-        self.out = nn.ModuleDict({level: _out(start.out, level, count) for level, count in widths(levels).items()})
+        self.out = nn.ModuleDict({level: _out(start.out, level, count) for level, count in levels_seen(levels).items()})
 
     @property
     def order(self) -> tuple[str, ...]:
-        """The levels in the order that their logits stand in."""
+        """The levels in the order of their logits."""
         return (self.main, *(level for level in self.levels if level != self.main))
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """(pairs, 2 · levels): two logits for each level, whose difference is its score."""
         mean = mean_of_tokens(states, mask)
-        features = integrated(self.levels, {level: self.dense[level](mean) for level in self.levels})
+        features = integrated_features(self.levels, {level: self.dense[level](mean) for level in self.levels})
         return torch.cat([logits_of(self.out[level](features[level])) for level in self.order], -1)
 
     def by_level(self, logits: Tensor) -> dict[str, Tensor]:
@@ -53,15 +54,15 @@ def _out(start: nn.Linear, level: str, count: int) -> nn.Linear:
     return out
 
 
-def with_levels(model: StagedRanker, levels: Levels, main: str) -> StagedRanker:
-    """The cascade with a head for each level on every exit, all of them starting from the one that is there."""
+def with_levels(model: CascadeRanker, levels: Levels, main: str) -> CascadeRanker:
+    """Replace every exit's head by one head per level, all of them starting from the present one."""
     heads = {exit: HierarchicalHead(head, levels, main) for exit, head in model.heads.items()}  # type: ignore[arg-type]
     model.heads = nn.ModuleDict(heads)
     return model
 
 
-def folded(model: StagedRanker) -> StagedRanker:
-    """The cascade with one plain head on every exit, which scores as its main level does."""
+def folded(model: CascadeRanker) -> CascadeRanker:
+    """The same cascade with one plain head on every exit, which scores as the main level does."""
     heads = {exit: fold(head) for exit, head in model.heads.items()}  # type: ignore[arg-type]
     width = next(iter(heads.values())).out.in_features
     plain = copy.copy(model)
@@ -71,8 +72,8 @@ def folded(model: StagedRanker) -> StagedRanker:
 
 
 def fold(head: HierarchicalHead) -> MeanHead:
-    """The levels that the main one reads, side by side in one head: blocks on a diagonal, and zeros beside them."""
-    used = needed(head.levels, head.main)
+    """Put the main level and the levels it reads into one head: their weights become blocks on a diagonal."""
+    used = levels_needed(head.levels, head.main)
     stacks = [[part for part in head.dense[level].modules() if isinstance(part, nn.Linear)] for level in used]
     hidden, own = stacks[0][0].in_features, stacks[0][-1].out_features
     plain = MeanHead(hidden, 0.0, own * len(used))
@@ -97,9 +98,9 @@ def _parts(out: nn.Module) -> tuple[Tensor, Tensor]:
 
 
 def _spread(weight: Tensor, head: HierarchicalHead, used: tuple[str, ...], own: int) -> Tensor:
-    """Weights of the main level's integrated feature as weights of the used levels' own features."""
+    """Turn weights of the main level's integrated feature into weights of the used levels' own features."""
     place: Mapping[str, Tensor] = {
         level: torch.arange(at * own, (at + 1) * own)[None].to(weight.device) for at, level in enumerate(used)
     }
-    read = integrated({level: head.levels[level] for level in used}, place)[head.main][0]
-    return weight.new_zeros(own * len(used)).index_add(0, read, weight)
+    columns = integrated_features({level: head.levels[level] for level in used}, place)[head.main][0]
+    return weight.new_zeros(own * len(used)).index_add(0, columns, weight)

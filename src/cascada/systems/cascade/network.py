@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder
 from cascada.systems.cascade.heads import HEADS
-from cascada.systems.cascade.shape import Shape
+from cascada.systems.cascade.shape import CascadeShape
 
 
-class StagedRanker(nn.Module):
-    """Scores pairs of question and sentence at any of its exits."""
+class CascadeRanker(nn.Module):
+    """An encoder with a head at each exit: scores pairs of question and sentence at any of them."""
 
-    def __init__(self, encoder: StagedEncoder, shape: Shape) -> None:
+    def __init__(self, encoder: StagedEncoder, shape: CascadeShape) -> None:
         super().__init__()
         if shape.exits[-1] > encoder.depth:
             raise CascadaError(f"The last exit is at layer {shape.exits[-1]}, but the encoder has {encoder.depth}.")
@@ -42,13 +42,13 @@ class StagedRanker(nn.Module):
         types: Tensor,
         exits: Sequence[int] = (),
         *,
-        apart: bool = False,
+        stop_gradient: bool = False,
         teacher: bool = False,
     ) -> dict[int, Tensor]:
-        """Logits (pairs, 2) at each of `exits` (layers; the last one if none is named) of inputs (pairs, tokens).
+        """Logits (pairs, 2) at each of `exits` (layers; by default the last exit) for inputs (pairs, tokens).
 
-        `apart` stops an exit's gradient at the exit before it. `teacher` adds the last exit's logits, without gradient.
-        Layers above the last exit asked for are not run.
+        `stop_gradient` stops the gradient of an exit's loss at the exit before. `teacher` adds the logits of the last
+        exit, without gradient. Layers above the highest exit that is needed are not run.
         """
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
@@ -57,13 +57,13 @@ class StagedRanker(nn.Module):
         for layer in self.shape.exits:
             if layer > highest:
                 break
-            used = layer in wanted if apart else layer <= max(wanted)  # does a loss need this part's gradient?
+            used = layer in wanted if stop_gradient else layer <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
                 states = self.encoder.embed(ids, types) if states is None else states
                 states = self.encoder.run(states, mask, done, layer)
                 if layer in wanted or (teacher and layer == highest):
                     logits[layer] = self.score(states, mask, layer)
-            states, done = states.detach() if apart else states, layer
+            states, done = states.detach() if stop_gradient else states, layer
         return logits
 
     def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:

@@ -1,34 +1,37 @@
-"""What a monolithic or cascade transformer is, without its weights."""
+"""The shape of a monolithic or cascade transformer: what `cascada.json` says of it. No weights."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import check_manifest, parsed
+from cascada.core.folder import check_manifest, parse_shape
 
-HEADS = ("first", "mean")
+Head = Literal["first", "mean"]
 """TANDA's head on the first token, and the Cascade Transformer's on the mean of all tokens."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Where candidates may leave, and what scores them there. One exit at the last layer is a monolithic ranker."""
+class CascadeShape:
+    """Where candidates may be dropped, and what scores them there. A single exit makes a monolithic ranker."""
 
     exits: tuple[int, ...]
-    head: str = "mean"
+    head: Head = "mean"
     dropout: float = 0.1
+    """Of the heads, in training."""
     max_length: int = 256
+    """Tokens of question and candidate together."""
     head_width: int | None = None
-    """Of the dense layers of a head; the encoder's own if not given."""
+    """The width of a head's dense layers; by default the encoder's."""
 
     def __post_init__(self) -> None:
         if not self.exits or any(layer <= before for before, layer in zip((0, *self.exits), self.exits, strict=False)):
             raise CascadaError(f"exits are {self.exits}; they must be layers in rising order, such as (4, 6, 8).")
-        if self.head not in HEADS:
-            raise CascadaError(f"head is {self.head!r}; there are {', '.join(HEADS)}.")
+        if self.head not in get_args(Head):
+            raise CascadaError(f"head is {self.head!r}; there are {', '.join(get_args(Head))}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
         if isinstance(self.max_length, bool) or not isinstance(self.max_length, int):
@@ -36,35 +39,34 @@ class Shape:
 
 
 def default_exits(depth: int) -> tuple[int, ...]:
-    """Exits after two to six sixths of the layers, as the paper has them: 4, 6, 8, 10 and 12 of twelve.
+    """Exits after two to six sixths of the layers, as in the paper: 4, 6, 8, 10 and 12 of twelve.
 
-    A third of the layers have to run before a first judgement is worth having. A stack too small for five exits has
-    fewer of them.
+    The first exit comes after a third of the layers, because earlier scores are too poor to drop by. A stack too small
+    for five exits has fewer.
     """
     sixths = (max(1, (depth * part + 3) // 6) for part in range(2, 7))  # rounded, halves up
     return tuple(dict.fromkeys(sixths))
 
 
-@dataclass(frozen=True)
-class Exported:
-    """What the engine has to know before it reads a graph."""
+@dataclass(frozen=True, kw_only=True)
+class ExportedCascade(CascadeShape):
+    """The shape of an exported ranker, with all that the engine has to know before it reads a graph."""
 
-    exits: tuple[int, ...]
-    head: str
-    max_length: int
     hidden: int
     feed_forward: int
     pad_id: int
     kept: Literal["float32", "float16"]
-    """How hidden states are held between stages."""
+    """The type of the hidden states between stages."""
     precision: str
-    """How the products are computed, in words for people."""
-    head_width: int | None = None
-    """Of the dense layers of a head; `hidden` if not given."""
+    """How the matrix products are computed: int8 or fp32."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `cascada.json`. Dropout is for training only."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if name != "dropout"}
 
 
-def read_exported(folder: Path) -> Exported:
-    """The shape of an exported ranker, once all of its files match their checksums."""
-    shape = parsed(folder, Exported)
+def read_exported(folder: Path) -> ExportedCascade:
+    """The shape of an exported ranker, after the checksums of all of its files were verified."""
+    shape = parse_shape(folder, ExportedCascade)
     check_manifest(folder)
     return shape

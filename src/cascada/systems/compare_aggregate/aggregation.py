@@ -1,8 +1,8 @@
 """Aggregation: convolutions over a text's words, and the largest value of each channel (equation 5).
 
-Nearly all of the network's work is done here, so it is laid out for it. Texts lie end to end without padding, and all
-levels share one product. Of a channel's values only the largest has a gradient, so going back costs as much as one
-window a channel, however many words a text has.
+Nearly all of the network's time is spent here, so the computation is optimised. Texts are concatenated without padding,
+and all levels share one matrix product. Only the largest value of a channel has a gradient, so the backward pass costs
+one window per channel, whatever the length of the text.
 """
 
 from __future__ import annotations
@@ -26,41 +26,43 @@ class Aggregation(nn.Module):
 
 @dataclass(frozen=True)
 class Filter:
-    """The convolutions of one width, of all levels that are computed together."""
+    """The convolutions of one width, for all levels that are computed together."""
 
     taps: Tensor  # (width, channels of all levels, hidden)
     bias: Tensor  # (channels of all levels,)
 
 
 def filters_of(levels: Sequence[Aggregation]) -> list[Filter]:
-    def one(layers: Sequence[Any]) -> Filter:
+    """The filters of each width, with the channels of all levels concatenated."""
+
+    def concatenated(layers: Sequence[Any]) -> Filter:
         taps = torch.cat([layer.weight for layer in layers]).permute(2, 0, 1).contiguous()
         return Filter(taps, torch.cat([layer.bias for layer in layers]))
 
-    return [one(layers) for layers in zip(*(level.convolutions for level in levels), strict=True)]
+    return [concatenated(layers) for layers in zip(*(level.convolutions for level in levels), strict=True)]
 
 
 def aggregate(states: Tensor, mask: Tensor, filters: Sequence[Filter]) -> list[Tensor]:
-    """For each width (pairs, channels of all levels) of (pairs, words, hidden); `mask` is True on real words.
+    """For each width, (pairs, channels of all levels) from states (pairs, words, hidden).
 
-    A window reaches over a text's ends, where all is zero, so that a text has as many windows as words.
+    `mask` is True on real words. A text is padded with zeros at both ends, so that it has as many windows as words.
     """
     pairs, longest, hidden = states.shape
-    windows = Windows.of(mask, [len(one.taps) for one in filters])
-    rows = pad(states.reshape(pairs * longest, hidden), (0, 0, 0, 1))  # the last one is zero, for what is outside
-    flat = [part for one in filters for part in (one.taps, one.bias)]
-    found = _Strongest.apply(rows, windows, *flat)  # type: ignore[no-untyped-call]
-    return [torch.relu(values) for values in found]
+    windows = Windows.of(mask, [len(filter.taps) for filter in filters])
+    rows = pad(states.reshape(pairs * longest, hidden), (0, 0, 0, 1))  # the last row is zero, for words outside a text
+    flat = [part for filter in filters for part in (filter.taps, filter.bias)]
+    maxima = _LargestValues.apply(rows, windows, *flat)  # type: ignore[no-untyped-call]
+    return [torch.relu(values) for values in maxima]
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Which rows lie around each word, for texts sorted by length."""
+    """The rows of the neighbours of each word, for texts sorted by length."""
 
-    rows: Tensor  # (reach, words): the row at each distance, from the one farthest before
-    first: tuple[int, ...]  # for each width, the distance its windows begin with
-    runs: tuple[tuple[int, int], ...]  # (texts, words of each) of texts that are equally long
-    back: Tensor  # (pairs,): where each pair stands among the sorted ones
+    rows: Tensor  # (offsets, words): the row at each offset from a word, the most negative offset first
+    first: tuple[int, ...]  # for each width, the index of the first offset of its windows
+    runs: tuple[tuple[int, int], ...]  # (number of texts, words per text) of texts of equal length
+    back: Tensor  # (pairs,): the position of each pair in the sorted order
 
     @classmethod
     def of(cls, mask: Tensor, widths: Sequence[int]) -> Windows:
@@ -70,7 +72,7 @@ class Windows:
         lengths = mask.sum(1)
         order = lengths.argsort(stable=True)
         text, place = mask[order].nonzero(as_tuple=True)  # (words,)
-        near = place + torch.arange(-before, after + 1, device=mask.device)[:, None]  # (reach, words)
+        near = place + torch.arange(-before, after + 1, device=mask.device)[:, None]  # (offsets, words)
         inside = (near >= 0) & (near < lengths[order][text])
         rows = torch.where(inside, order[text] * longest + near, pairs * longest)
         length, texts = torch.unique_consecutive(lengths[order], return_counts=True)
@@ -78,12 +80,12 @@ class Windows:
         return cls(rows, tuple(before - (width - 1) // 2 for width in widths), runs, order.argsort())
 
 
-class _Strongest(torch.autograd.Function):
-    """Each filter's largest value in each text, and the gradients of nothing but those."""
+class _LargestValues(torch.autograd.Function):
+    """The largest value of each filter in each text; only these values have a gradient."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, windows: Windows, *flat: Tensor) -> tuple[Tensor, ...]:
-        near = [rows[places] for places in windows.rows]  # reach × (words, hidden)
+        near = [rows[places] for places in windows.rows]  # offsets × (words, hidden)
         best, where = [], []
         for taps, bias, first in zip(flat[::2], flat[1::2], windows.first, strict=True):
             values = bias.repeat(len(near[0]), 1)  # (words, channels)
@@ -102,14 +104,15 @@ class _Strongest(torch.autograd.Function):
         count = len(gradients)
         of_rows, of_filters = torch.zeros_like(rows), []
         for taps, at, first, gradient in zip(saved[:count], saved[count:], ctx.windows.first, gradients, strict=True):
-            found = _back(rows, taps, ctx.windows.rows[first : first + len(taps)], at, gradient)
-            of_rows += found[0]
-            of_filters += [found[1], gradient.sum(0)]
+            near = ctx.windows.rows[first : first + len(taps)]
+            own_rows, own_taps = _gradients(rows, taps, near, at, gradient)
+            of_rows += own_rows
+            of_filters += [own_taps, gradient.sum(0)]
         return of_rows, None, *of_filters
 
 
 def _largest(values: Tensor, runs: Sequence[tuple[int, int]]) -> tuple[Tensor, Tensor]:
-    """(texts, channels): the largest of each text's (words, channels) values, and the word that has it."""
+    """(texts, channels): the largest of each text's values (words, channels), and the index of its word."""
     best, where, start = [], [], 0
     for texts, length in runs:
         largest, place = values[start : start + texts * length].view(texts, length, -1).max(1)
@@ -119,10 +122,10 @@ def _largest(values: Tensor, runs: Sequence[tuple[int, int]]) -> tuple[Tensor, T
     return torch.cat(best), torch.cat(where)
 
 
-def _back(rows: Tensor, taps: Tensor, near: Tensor, at: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
-    """Gradients of `rows` and of `taps`, from those of (texts, channels) values found at the words `at`."""
+def _gradients(rows: Tensor, taps: Tensor, near: Tensor, at: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of `rows` and of `taps`, from the gradients (texts, channels) of the values at the words `at`."""
     width, channels, hidden = taps.shape
-    channel, text = gradient.t().nonzero(as_tuple=True)  # by channel; a value that was cut off by ReLU has none
+    channel, text = gradient.t().nonzero(as_tuple=True)  # in channel order; values that ReLU set to zero have none
     amount = gradient[text, channel].repeat(width)
     row = near[:, at[text, channel]].flatten()  # (width · values,)
     tap = (channel + channels * torch.arange(width, device=rows.device)[:, None]).flatten()
@@ -133,14 +136,14 @@ def _back(rows: Tensor, taps: Tensor, near: Tensor, at: Tensor, gradient: Tensor
 
 
 def _sums(table: Tensor, chosen: Tensor, owner: Tensor, amount: Tensor, owners: int) -> Tensor:
-    """(owners, hidden): for each owner, which come in rising order, the sum of its chosen rows, so much of each."""
+    """(owners, hidden): the sum of each owner's chosen rows, weighted by `amount`. `owner` must be sorted."""
     ends = torch.bincount(owner, minlength=owners).cumsum(0)
     return embedding_bag(
         chosen, table, pad(ends, (1, 0)), mode="sum", per_sample_weights=amount, include_last_offset=True
     )
 
 
-def by_level(found: Tensor, levels: Sequence[str]) -> Iterator[tuple[str, Tensor]]:
-    """What was found for each side and width, (2, widths, pairs, channels of all levels), as each level's feature."""
-    for level, own in zip(levels, found.chunk(len(levels), -1), strict=True):
+def by_level(maxima: Tensor, levels: Sequence[str]) -> Iterator[tuple[str, Tensor]]:
+    """Split values (2, widths, pairs, channels of all levels), of both sides, into the feature of each level."""
+    for level, own in zip(levels, maxima.chunk(len(levels), -1), strict=True):
         yield level, own.permute(2, 0, 1, 3).flatten(1)  # (pairs, 2 · widths · channels)

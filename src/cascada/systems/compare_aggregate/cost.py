@@ -1,30 +1,33 @@
-"""What the network costs, in matrix products."""
+"""The floating-point operations of the network's matrix products."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cascada.objectives.levels import needed, objective_of, widths
+from cascada.objectives.levels import levels_needed, levels_seen, objective_of
 from cascada.ranking.stage import Ints
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
 
 
 @dataclass(frozen=True)
-class CompareArithmetic:
-    """Ranking by the main level: a multiplication and an addition as two operations, what is linear left out."""
+class CompareAggregateFlops:
+    """Counts the operations of ranking by the main level, two for a multiplication and addition.
+
+    Operations that are linear in the states (activations, look-ups) are not counted.
+    """
 
     shape: CompareAggregateShape
     looked_up: bool = False
-    """Whether words' encodings are looked up in a table rather than computed."""
+    """Whether word encodings are read from a table rather than computed."""
 
     def pair(self, words: Ints) -> Ints:
-        """Operations for pairs with so many words, question and sentence together.
+        """Operations for pairs of these lengths: words of question and sentence together.
 
-        How they share the words is not known here. The attention between them, a small part, is counted as if they were
-        equally long, which is the most it can be.
+        The length of each side is not known here. Attention, a small part, is counted for two sides of equal length,
+        which is an upper bound.
         """
         shape = self.shape
-        levels = len(needed(shape.levels, str(shape.main)))
+        levels = len(levels_needed(shape.levels, str(shape.main)))
         encoding = 0 if self.looked_up else 2 * 2 * shape.embedding * shape.hidden
         convolutions = levels * 2 * shape.hidden * shape.channels * sum(shape.widths)
         attention = 3 * 2 * shape.hidden * words * words // 4
@@ -33,4 +36,4 @@ class CompareArithmetic:
     def _head(self) -> int:
         main = str(self.shape.main)
         outputs = 2 if objective_of(main) == "point" else 1
-        return 2 * self.shape.hidden * (widths(self.shape.levels)[main] * self.shape.feature + outputs)
+        return 2 * self.shape.hidden * (levels_seen(self.shape.levels)[main] * self.shape.feature + outputs)

@@ -1,4 +1,4 @@
-"""From a folder to a compare-aggregate ranker. The engine is imported only when it is needed."""
+"""Load a compare-aggregate ranker: the engine that its folder needs is imported, and no other."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from cascada.core.folder import is_exported
 from cascada.core.processors import threads
 from cascada.ranking.ranker import Ranker
 
+READS_STORE = False
+
 
 def load(folder: Path, store: Any = None, *, add: bool = False) -> Ranker:
-    """Load a folder as a ranker: with ONNX Runtime if it was exported, with torch if not. It reads no store."""
+    """Load a folder as a ranker: in ONNX Runtime if it was exported, else in torch. `store` is not used."""
     if is_exported(folder):
         from cascada.systems.compare_aggregate.engine_onnx import onnx_ranker
 

@@ -1,4 +1,4 @@
-"""An exported compare-aggregate ranker, in ONNX Runtime. No torch."""
+"""The ONNX Runtime engine of compare-aggregate: it runs the graph that `cascada export` writes. No torch."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from cascada.core.folder import check_manifest, parsed, read_shape
 from cascada.graphs.session import Workers, session_of, stage_name
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
-from cascada.systems.compare_aggregate.cost import CompareArithmetic
-from cascada.systems.compare_aggregate.shape import CompareAggregateShape
-from cascada.text.vocabulary import WORDS_FILE, Vocabulary, WordPairs, sides
+from cascada.systems.compare_aggregate.cost import CompareAggregateFlops
+from cascada.systems.compare_aggregate.shape import ExportedCompareAggregate, read_exported
+from cascada.text.vocabulary import WORDS_FILE, Vocabulary, WordPairTokenizer, padded_words
 
 WORD_BUDGET = 512
-"""Padded words in one call. Calls run side by side, one per core."""
+"""Padded words in one call. Calls run in parallel, one per core."""
 
 
 class OnnxCompareStage:
-    """The network's main level."""
+    """Scores pairs by the network's main level."""
 
     exit = 0
     layers = 0
 
-    def __init__(self, folder: Path, shape: CompareAggregateShape, precision: str, threads: int) -> None:
-        self.words = WordPairs(Vocabulary.load(folder / WORDS_FILE), max_words=shape.max_words)
+    def __init__(self, folder: Path, shape: ExportedCompareAggregate, threads: int) -> None:
+        self.words = WordPairTokenizer(Vocabulary.load(folder / WORDS_FILE), max_words=shape.max_words)
         self.workers = Workers(threads)
-        self.session = session_of(folder, stage_name(0), precision)
-        self._arithmetic = CompareArithmetic(shape, looked_up=True)
+        self.session = session_of(folder, stage_name(0), shape.precision)
+        self._flop_counts = CompareAggregateFlops(shape, looked_up=True)
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
         encoded = self.words.encode(pairs.questions, pairs.texts, pairs.owner)
@@ -38,24 +37,21 @@ class OnnxCompareStage:
 
         def work(rows: Ints) -> None:
             deadline.check()
-            question, text = (ids.astype(np.int32) for ids in sides(encoded, rows))
+            question, text = (ids.astype(np.int32) for ids in padded_words(encoded, rows))
             scores[rows] = self.session.run(None, {"question": question, "text": text})[0]
 
-        budget = min(WORD_BUDGET, -(-len(encoded.ids) // self.workers.threads))  # few pairs are still shared
+        budget = min(WORD_BUDGET, -(-len(encoded.ids) // self.workers.threads))  # spread a few pairs over all cores
         self.workers.run(work, shortest_first(encoded.lengths, budget))
         return Scored(scores, None, encoded.truncated, encoded.lengths)
 
     def flops(self, tokens: Ints) -> Ints:
-        return self._arithmetic.pair(tokens)
+        return self._flop_counts.pair(tokens)
 
     def probability(self, scores: Floats) -> Floats:
-        """At point level the probability of being right; at the others only the same order between 0 and 1."""
+        """At point level, the probability of being correct; at others, a number between 0 and 1 in score order."""
         return sigmoid(scores)
 
 
 def onnx_ranker(folder: Path, *, threads: int) -> Ranker:
-    """An exported ranker's folder as a ranker."""
-    shape = parsed(folder, CompareAggregateShape, ignore=("exits", "precision"))
-    check_manifest(folder)
-    precision = str(read_shape(folder).get("precision", "fp32"))
-    return Ranker([OnnxCompareStage(folder, shape, precision, threads)])
+    """Load the folder of an exported ranker."""
+    return Ranker([OnnxCompareStage(folder, read_exported(folder), threads)])

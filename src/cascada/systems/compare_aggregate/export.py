@@ -1,12 +1,12 @@
-"""A compare-aggregate ranker as one ONNX graph.
+"""Export a compare-aggregate ranker as one ONNX graph.
 
 | input | shape | |
 |---|---|---|
-| `question` | (pairs, n) int32 | word ids, 0 behind the last one |
-| `text` | (pairs, m) int32 | |
+| `question` | (pairs, n) int32 | word ids, padded with 0 |
+| `text` | (pairs, m) int32 | word ids, padded with 0 |
 
-The output is `scores`, (pairs,). A word is encoded by itself, so the graph has every word's encoding in a table and
-computes none. Levels that the ranking one does not read are left out.
+The output is `scores`, (pairs,). The encoding of a word does not depend on its neighbours, so the graph reads it from a
+table. Levels that the main level does not read are left out.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import torch
 from onnx import TensorProto, helper
 from torch import nn
 
-from cascada.core.folder import COMPARE_AGGREGATE
 from cascada.encoders.weights import Array, Dense, dense_of
 from cascada.graphs.graph import Graph, WeightsFile, model_of
 from cascada.graphs.products import Products
 from cascada.graphs.session import stage_file
-from cascada.graphs.transformer import plain
-from cascada.objectives.levels import Levels, needed
+from cascada.graphs.transformer import dense_float32
+from cascada.objectives.levels import Levels, levels_needed
 from cascada.systems.compare_aggregate.folder import load
-from cascada.systems.compare_aggregate.network import CompareAggregate
+from cascada.systems.compare_aggregate.network import CompareAggregateRanker
+from cascada.systems.compare_aggregate.shape import ExportedCompareAggregate
 from cascada.text.vocabulary import PAD, WORDS_FILE
 
 END = np.iinfo(np.int64).max
@@ -38,19 +38,19 @@ END = np.iinfo(np.int64).max
 
 @dataclasses.dataclass(frozen=True)
 class CompareWeights:
-    """All that the graph is made of."""
+    """The arrays that the graph is made of."""
 
-    encoded: Array  # (words, hidden): row 0, of padding, is never looked at
+    encoded: Array  # (words, hidden): the encoding of each word; row 0, of padding, is never read
     filters: tuple[Dense, ...]  # for each width (width · hidden, channels of all levels)
-    predict: tuple[Dense, Dense]  # of the level that ranks; the second one gives the score itself
-    levels: Levels  # those that are computed
+    predict: tuple[Dense, Dense]  # the main level's perceptron; the second layer gives the score
+    levels: Levels  # the main level and those it reads
     k_max: tuple[int, int] | None
 
 
-def weights_of(model: CompareAggregate) -> CompareWeights:
-    """A trained network's, of the levels that the ranking one reads."""
+def weights_of(model: CompareAggregateRanker) -> CompareWeights:
+    """The weights of a trained network, for the main level and the levels it reads."""
     main = str(model.shape.main)
-    used = needed(model.shape.levels, main)
+    used = levels_needed(model.shape.levels, main)
     with torch.no_grad():
         encoded = model.encode(model.embedding.weight)
     layers = zip(*(model.aggregate[level].convolutions for level in used), strict=True)
@@ -70,14 +70,16 @@ def weights_of(model: CompareAggregate) -> CompareWeights:
 def compare_graph(
     weights: CompareWeights, *, products: Products, weights_file: WeightsFile | None = None
 ) -> onnx.ModelProto:
-    """The graph, as this module describes it."""
+    """Build the graph that this module describes."""
     graph = Graph(weights_file)
     sides = [_words(graph, weights, name, products) for name in ("question", "text")]
     compared = _compared(graph, sides[0], sides[1], weights.k_max)
-    found = [_strongest(graph, weights, one, mask, products) for one, (_, mask) in zip(compared, sides, strict=True)]
-    feature = _feature(graph, weights.levels, [value for side in found for value in side])
-    hidden = graph.op("Relu", plain(graph, feature, weights.predict[0], products))
-    scores = graph.op("Squeeze", plain(graph, hidden, weights.predict[1], products), _ints(graph, 1))
+    maxima = [
+        _strongest(graph, weights, words, mask, products) for words, (_, mask) in zip(compared, sides, strict=True)
+    ]
+    feature = _feature(graph, weights.levels, [value for side in maxima for value in side])
+    hidden = graph.op("Relu", dense_float32(graph, feature, weights.predict[0], products))
+    scores = graph.op("Squeeze", dense_float32(graph, hidden, weights.predict[1], products), _ints(graph, 1))
     graph.rename(scores, "scores")
     return _model(graph)
 
@@ -107,8 +109,8 @@ def _attention(graph: Graph, scores: str, real: str, most: int | None) -> str:
     nothing = graph.constant(np.array(-np.inf), np.float32)
     scores = graph.op("Where", graph.op("Unsqueeze", real, _ints(graph, 1)), scores, nothing)
     if most is not None:
-        wider = graph.op("Pad", scores, _ints(graph, 0, 0, 0, 0, 0, most), nothing)  # so that there are always so many
-        largest, _ = graph.op("TopK", wider, _ints(graph, most), results=2)
+        padded = graph.op("Pad", scores, _ints(graph, 0, 0, 0, 0, 0, most), nothing)  # TopK needs at least `most`
+        largest, _ = graph.op("TopK", padded, _ints(graph, most), results=2)
         kth = graph.op("Slice", largest, _ints(graph, most - 1), _ints(graph, most), _ints(graph, 2))
         scores = graph.op("Where", graph.op("Less", scores, kth), nothing, scores)
     return str(graph.op("Softmax", scores, axis=-1))
@@ -117,7 +119,7 @@ def _attention(graph: Graph, scores: str, real: str, most: int | None) -> str:
 def _strongest(graph: Graph, weights: CompareWeights, words: str, real: str, products: Products) -> list[str]:
     """Equation 5: for each width the largest value of each channel, (pairs, channels of all levels)."""
     hidden = weights.encoded.shape[1]
-    widths = [len(one.weight) // hidden for one in weights.filters]
+    widths = [len(dense.weight) // hidden for dense in weights.filters]
     before, after = max((width - 1) // 2 for width in widths), max(width // 2 for width in widths)
     mask = graph.op("Unsqueeze", real, _ints(graph, 2))  # (pairs, words, 1)
     words = graph.op("Mul", words, graph.op("Cast", mask, to=TensorProto.FLOAT))
@@ -126,19 +128,20 @@ def _strongest(graph: Graph, weights: CompareWeights, words: str, real: str, pro
     for start in range(before + after + 1):
         stop = start - before - after or END
         near.append(graph.op("Slice", words, _ints(graph, start), _ints(graph, stop), _ints(graph, 1)))
-    found = []
-    for width, one in zip(widths, weights.filters, strict=True):
+    maxima = []
+    for width, dense in zip(widths, weights.filters, strict=True):
         first = before - (width - 1) // 2
         window = graph.op("Concat", *near[first : first + width], axis=-1) if width > 1 else near[first]
-        values = products.dense(graph, window, one)
+        values = products.dense(graph, window, dense)
         values = graph.op("Where", mask, values, graph.constant(np.array(-np.inf), np.float32))
-        found.append(graph.op("Relu", graph.op("ReduceMax", values, axes=(1,), keepdims=0)))
-    return found
+        maxima.append(graph.op("Relu", graph.op("ReduceMax", values, axes=(1,), keepdims=0)))
+    return maxima
 
 
-def _feature(graph: Graph, levels: Levels, found: Sequence[str]) -> str:
-    """The last level's feature, with those that it reads before its own."""
-    shares = [graph.op("Split", value, axis=-1, results=len(levels)) if len(levels) > 1 else [value] for value in found]
+def _feature(graph: Graph, levels: Levels, maxima: Sequence[str]) -> str:
+    """The last level's integrated feature: those of the levels it reads, then its own."""
+    count = len(levels)
+    shares = [graph.op("Split", value, axis=-1, results=count) if count > 1 else [value] for value in maxima]
     features: dict[str, str] = {}
     for place, (level, reads) in enumerate(levels.items()):
         own = graph.op("Concat", *(share[place] for share in shares), axis=-1)
@@ -165,7 +168,7 @@ def _model(graph: Graph) -> onnx.ModelProto:
 
 
 def exporter(folder: Path, precision: str) -> CompareAggregateExporter:
-    """The ranker in `folder`, ready to be written."""
+    """Load the ranker in `folder`."""
     return CompareAggregateExporter(folder, precision)
 
 
@@ -183,5 +186,4 @@ class CompareAggregateExporter:
         self.vocabulary.save(folder / WORDS_FILE)
 
     def shape(self) -> dict[str, Any]:
-        shape = dataclasses.asdict(self.model.shape)
-        return {"kind": COMPARE_AGGREGATE, "exits": [0], **shape, "precision": self.precision}
+        return ExportedCompareAggregate(**vars(self.model.shape), precision=self.precision).to_dict()

@@ -1,4 +1,4 @@
-"""How a compare-aggregate network learns: at all of its levels in each update, from whole questions."""
+"""Training a compare-aggregate network: every update trains all of its levels."""
 
 from __future__ import annotations
 
@@ -6,26 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from cascada.data import Group
 from cascada.objectives.level_heads import logits_of
 from cascada.ranking.ranker import Ranker
-from cascada.systems.compare_aggregate.engine_torch import compare_aggregate_ranker
-from cascada.systems.compare_aggregate.folder import at_level, save
-from cascada.systems.compare_aggregate.network import CompareAggregate
+from cascada.systems.compare_aggregate.engine_torch import ranker_of
+from cascada.systems.compare_aggregate.examples import WordExamples
+from cascada.systems.compare_aggregate.folder import at_level, begin, save
+from cascada.systems.compare_aggregate.network import CompareAggregateRanker
 from cascada.systems.compare_aggregate.settings import CompareAggregateModel
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
-from cascada.text.vectors import vectors_for
-from cascada.text.vocabulary import UNKNOWN, Vocabulary, WordPairs
-from cascada.training.examples import Examples, WordExamples, loaded_groups
-from cascada.training.exits import positive_weight
-from cascada.training.objective import Objective, weights_of
-from cascada.training.ranker_run import ranker_card, ranker_trainer
+from cascada.text.vocabulary import Vocabulary, WordPairTokenizer
+from cascada.training.examples import Examples
+from cascada.training.groups import loaded_groups
+from cascada.training.objective import Objective, level_weights, positive_weight
+from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
 from cascada.training.settings import RankerTraining, Recipe
-from cascada.training.teacher import mixed
-from cascada.training.trainer import RankerTrainer
+from cascada.training.teacher import add_teacher_loss
 
 __all__ = ["CompareAggregateLearner", "at_level", "card", "trainer"]
 
@@ -33,29 +31,29 @@ card = ranker_card
 
 
 def trainer(recipe: Recipe[CompareAggregateModel, RankerTraining], folder: Path) -> RankerTrainer:
-    """Everything read and built, ready to train."""
-    return ranker_trainer(recipe, folder, CompareAggregateLearner.of)
+    """Read the data and build the ranker, ready to train."""
+    return build_ranker_trainer(recipe, folder, CompareAggregateLearner.of)
 
 
 class CompareAggregateLearner:
-    """A compare-aggregate network and its vocabulary."""
+    """A compare-aggregate network, its vocabulary and its training examples."""
 
-    some_unused = False
+    has_unused_weights = False
 
     def __init__(
         self,
-        model: CompareAggregate,
-        words: WordPairs,
+        model: CompareAggregateRanker,
+        words: WordPairTokenizer,
         examples: WordExamples,
         settings: RankerTraining,
-        rates: Mapping[str, float],
+        learning_rates: Mapping[str, float],
     ) -> None:
         self.model = model
         self.words = words
         self.examples: Examples = examples
-        self.rates = rates
+        self.learning_rates = learning_rates
         self.settings = settings
-        weights = weights_of(settings.objective, model.shape.levels)
+        weights = level_weights(settings.objective, model.shape.levels)
         self.objective = Objective(settings.objective, weights, positive_weight=positive_weight(settings, examples))
 
     @classmethod
@@ -65,46 +63,36 @@ class CompareAggregateLearner:
         groups: Sequence[Group],
         measured: Sequence[Group],
     ) -> CompareAggregateLearner:
-        """A new network to be trained on the groups, which knows the words of both."""
+        """A new network with the groups as training examples; its vocabulary covers the measured groups, too."""
         settings, training = recipe.model, recipe.training
         others = [group for data in settings.vocabulary for group in loaded_groups(data)]
         vocabulary = Vocabulary.of(_texts([*groups, *measured, *others]))
-        model, rates = build(settings, vocabulary)
-        words = WordPairs(vocabulary, max_words=settings.max_words)
+        rate = settings.vectors.learning_rate if settings.vectors else None
+        source = settings.vectors.source if settings.vectors else None
+        model = begin(shape_of(settings), vocabulary, vectors=source, tuned=rate is not None)
+        rates = {} if rate is None else {"embedding.weight": rate}
+        words = WordPairTokenizer(vocabulary, max_words=settings.max_words)
         return cls(model, words, WordExamples.of(groups, words), training, rates)
 
-    def start(self, updates: int) -> None:
-        """Every update is like the others."""
+    def begin(self, updates: int) -> None:
+        """Nothing depends on the number of updates."""
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
         outputs = model(inputs["question"], inputs["text"])
         loss, parts = self.objective(outputs, inputs["labels"], inputs["owner"])
         logits = logits_of(outputs[str(self.model.shape.main)])
-        return mixed(loss, logits, inputs.get("taught"), self.settings.teacher), parts
+        return add_teacher_loss(loss, logits, inputs.get("teacher_scores"), self.settings.teacher), parts
 
     def ranker(self) -> Ranker:
-        return compare_aggregate_ranker(self.model, self.words)
+        return ranker_of(self.model, self.words)
 
     def save(self, folder: Path, card: str) -> None:
-        save(self.model, self.words.vocabulary, folder, card=card)
+        save(self.model, folder, vocabulary=self.words.vocabulary, card=card)
 
 
-def build(settings: CompareAggregateModel, vocabulary: Vocabulary) -> tuple[CompareAggregate, dict[str, float]]:
-    """The network with its word vectors, and their learning rate if they have one of their own."""
-    vectors = None if settings.vectors is None else start_of(vocabulary, settings.vectors.source)
-    sizes = settings.model_dump(exclude={"kind", "vectors", "vocabulary", "embedding"})
-    embedding = settings.embedding if vectors is None else vectors.shape[1]
-    model = CompareAggregate(CompareAggregateShape(embedding=embedding, **sizes), len(vocabulary))
-    rate = settings.vectors.learning_rate if settings.vectors else None
-    if vectors is not None:
-        model.set_vectors(vectors, tuned=rate is not None)
-    return model, {} if rate is None else {"embedding.weight": rate}
-
-
-def start_of(vocabulary: Vocabulary, source: str) -> Tensor:
-    """(ids, size): pre-trained vectors, zeros for padding and for words that have none."""
-    table, _ = vectors_for(vocabulary.words, source)
-    return torch.cat([torch.zeros(UNKNOWN + 1, table.shape[1]), torch.from_numpy(table)])
+def shape_of(settings: CompareAggregateModel) -> CompareAggregateShape:
+    """The shape that a recipe describes."""
+    return CompareAggregateShape(**settings.model_dump(exclude={"kind", "vectors", "vocabulary"}))
 
 
 def _texts(groups: Sequence[Group]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The layers of compare-aggregate, in the order they run. Shapes: n words of a question, m of a sentence."""
+"""The compare-aggregate network, its layers in the order they run. Shapes: n words of a question, m of a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding, pad
 
 from cascada.objectives.level_heads import LevelHeads, score_of
-from cascada.objectives.levels import needed
+from cascada.objectives.levels import levels_needed
 from cascada.ranking.arrays import shortest_first
 from cascada.systems.compare_aggregate.aggregation import Aggregation, Filter, aggregate, by_level, filters_of
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
@@ -17,7 +17,7 @@ from cascada.text.vocabulary import PAD
 
 
 class GatedEncoding(nn.Module):
-    """sigmoid(E·W1 + b1) ⊙ tanh(E·W2 + b2), each word by itself (equation 1)."""
+    """sigmoid(E·W1 + b1) ⊙ tanh(E·W2 + b2), for each word separately (equation 1)."""
 
     def __init__(self, embedding: int, hidden: int) -> None:
         super().__init__()
@@ -31,11 +31,11 @@ class GatedEncoding(nn.Module):
 def co_attention(
     question: Tensor, text: Tensor, asked: Tensor, answered: Tensor, k_max: tuple[int, int] | None = None
 ) -> tuple[Tensor, Tensor]:
-    """What each side's words align to on the other: (pairs, n, hidden) and (pairs, m, hidden) (equations 2 and 3).
+    """Align the words of each side to the other side (equations 2 and 3).
 
-    States are (pairs, n, hidden) and (pairs, m, hidden); masks (pairs, n) and (pairs, m) are True on real words.
-    Padding gets no attention. With `k_max` a word attends to no more than so many words of the question, of the
-    sentence.
+    States and results are (pairs, n, hidden) and (pairs, m, hidden); the masks `asked` (pairs, n) and `answered`
+    (pairs, m) are True on real words. Padding gets no attention. `k_max` limits the words of the question, and of the
+    sentence, that a word attends to.
     """
     scores = question @ text.transpose(1, 2)  # (pairs, n, m)
     of_question, of_text = k_max or (None, None)
@@ -45,27 +45,27 @@ def co_attention(
 
 
 def attention(scores: Tensor, mask: Tensor, most: int | None) -> Tensor:
-    """Softmax of (pairs, words, others) over the others that `mask` (pairs, others) lets in, or the `most` of them.
+    """Softmax of scores (pairs, words, others) over the others where `mask` (pairs, others) is True.
 
-    Keeping the k largest weights and making them sum to one again is the softmax of the k largest scores. Others that
-    tie with the k-th stay in, too: a word that stands twice counts alike in both places.
+    With `most`, only over that many of the highest scores: renormalising the k largest weights is the softmax of the k
+    largest scores. Ties with the k-th score are kept, so that a repeated word has the same weight in both places.
     """
     scores = scores.masked_fill(~mask[:, None, :], -torch.inf)
     if most is not None:
-        padded = pad(scores, (0, most), value=-torch.inf)  # so that there are always that many
+        padded = pad(scores, (0, most), value=-torch.inf)  # topk needs at least `most`
         scores = scores.masked_fill(scores < padded.topk(most).values[..., -1:], -torch.inf)
     return scores.softmax(-1)
 
 
 WORD_BUDGET = 2048
-"""Padded words computed at once: sentences of like length together, so that little is padding."""
+"""Padded words computed at once. Sentences of similar length are computed together, so that there is little padding."""
 
 
-class CompareAggregate(nn.Module):
+class CompareAggregateRanker(nn.Module):
     """Scores pairs of question and sentence, given as word ids, at each of its levels."""
 
     def __init__(self, shape: CompareAggregateShape, words: int) -> None:
-        """`words` counts the vocabulary's ids. Vectors start at random; see `set_vectors`."""
+        """`words` is the number of ids in the vocabulary. Word vectors are initialised at random; see `set_vectors`."""
         super().__init__()
         self.shape = shape
         self.embedding = nn.Embedding(words, shape.embedding, padding_idx=PAD)
@@ -77,7 +77,7 @@ class CompareAggregate(nn.Module):
         self.heads = LevelHeads(shape.levels, shape.feature, shape.hidden, shape.dropout)
 
     def set_vectors(self, vectors: Tensor, *, tuned: bool) -> None:
-        """Start from pre-trained vectors (words, embedding); they stay as they are unless they are to be tuned."""
+        """Use pre-trained vectors (words, embedding), frozen unless `tuned`."""
         with torch.no_grad():
             self.embedding.weight.copy_(vectors)
         self.embedding.weight.requires_grad_(tuned)
@@ -87,27 +87,27 @@ class CompareAggregate(nn.Module):
         return self.heads(self.features(question, text, tuple(self.shape.levels)))  # type: ignore[no-any-return]
 
     def score(self, question: Tensor, text: Tensor) -> Tensor:
-        """(pairs,) scores of the level that ranks; levels that it does not read are not computed."""
+        """(pairs,) scores of the main level; levels that it does not read are not computed."""
         main = str(self.shape.main)
-        return score_of(self.heads.only(main, self.features(question, text, needed(self.shape.levels, main))))
+        return score_of(self.heads.only(main, self.features(question, text, levels_needed(self.shape.levels, main))))
 
     def features(self, question: Tensor, text: Tensor, levels: tuple[str, ...]) -> dict[str, Tensor]:
-        """r = [r_q ; r_a] of some levels, (pairs, feature) each; a few pairs of like length are computed at a time."""
+        """r = [r_q ; r_a] of some levels, (pairs, feature) each. Pairs of similar length are computed together."""
         asked, answered = question != PAD, text != PAD
         words, places = torch.unique(torch.cat((question, text), 1), return_inverse=True)
-        encoded = self.encode(self.embedding(words))  # each word once, however often it stands there
+        encoded = self.encode(self.embedding(words))  # each distinct word once
         first, second = places.split((question.shape[1], text.shape[1]), 1)
         filters = filters_of([self.aggregate[level] for level in levels])  # type: ignore[misc]
         parts = [torch.from_numpy(rows) for rows in shortest_first(answered.sum(1).cpu().numpy(), WORD_BUDGET)]
-        found = []
+        maxima = []
         for rows in (part.to(text.device) for part in parts):
             sides = _cropped(first[rows], asked[rows]), _cropped(second[rows], answered[rows])
-            found.append(torch.stack(self._aggregated(encoded, *sides, filters)))  # (2, widths, rows, all channels)
+            maxima.append(torch.stack(self._aggregated(encoded, *sides, filters)))  # (2, widths, rows, all channels)
         back = torch.cat(parts).argsort().to(text.device)
-        return {level: self.dropout(own) for level, own in by_level(torch.cat(found, 2)[:, :, back], levels)}
+        return {level: self.dropout(own) for level, own in by_level(torch.cat(maxima, 2)[:, :, back], levels)}
 
     def _aggregated(self, encoded: Tensor, asked: Words, answered: Words, filters: Sequence[Filter]) -> list[Tensor]:
-        """Of each side (widths, pairs, channels of all levels)."""
+        """Compare and aggregate: for each side (widths, pairs, channels of all levels)."""
         first, second = (self.dropout(embedding(places, encoded)) for places, _ in (asked, answered))
         aligned_first, aligned_second = co_attention(first, second, asked[1], answered[1], self.shape.k_max)
         compared = (aligned_first * first, asked[1]), (aligned_second * second, answered[1])  # equation 4
@@ -115,10 +115,10 @@ class CompareAggregate(nn.Module):
 
 
 Words = tuple[Tensor, Tensor]
-"""(pairs, words) places among the words that were encoded, and where there are any."""
+"""Rows of the table of encoded words, (pairs, words), and the mask of real words."""
 
 
 def _cropped(places: Tensor, mask: Tensor) -> Words:
-    """Without the columns that are padding in every row."""
+    """Remove the columns that are padding in every row."""
     longest = int(mask.sum(1).max())
     return places[:, :longest], mask[:, :longest]

@@ -1,4 +1,4 @@
-"""What a recipe of a compare-aggregate network may say."""
+"""Settings in the recipe of a compare-aggregate network."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from cascada.objectives import levels as hierarchy
+from cascada.systems.compare_aggregate.shape import CompareAggregateShape
 from cascada.training.settings import Count, DataSettings, Positive, RankerTraining, SchemeLevels, Settings, Share, Text
 
 
@@ -14,34 +15,34 @@ class VectorSettings(Settings):
     source: Text
     """A file in GloVe's or word2vec's layout, or a folder with spaCy's table; see `cascada.text.vectors`."""
     learning_rate: Positive | None = None
-    """Tune them at this rate; they stay as they are if not given."""
+    """Tune the vectors at this learning rate; they are frozen if not given."""
 
 
 class CompareAggregateModel(Settings):
-    """A network that compares words; see docs/hierarchical.md."""
+    """A compare-aggregate network; see docs/hierarchical.md."""
 
     kind: Literal["compare-aggregate"]
     levels: SchemeLevels
     """Each level and the levels whose features it reads, or the paper's name of a scheme, such as PRI(list)."""
     main: str | None = None
-    """The level that ranks; the last one if not given."""
+    """The level that ranks; the last level if not given."""
     vectors: VectorSettings | None = None
-    """Pre-trained word vectors; without them, words start at random and are learned with the rest."""
+    """Pre-trained word vectors; without them, vectors are initialised at random and trained with the rest."""
     vocabulary: tuple[DataSettings, ...] = ()
-    """Other data whose words are to be known; those of train, dev and watch always are."""
-    embedding: Count = 300
-    """The size of a word's vector, if there are no pre-trained ones."""
-    hidden: Count = 300
-    channels: Count = 150
-    widths: Annotated[tuple[Count, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
+    """Further data whose words are added to the vocabulary; it always covers train, dev and watch."""
+    embedding: Count = CompareAggregateShape.embedding
+    """The size of a word vector, if there are no pre-trained ones."""
+    hidden: Count = CompareAggregateShape.hidden
+    channels: Count = CompareAggregateShape.channels
+    widths: Annotated[tuple[Count, ...], Field(min_length=1)] = CompareAggregateShape.widths
     k_max: tuple[Count, Count] | None = None
-    """How many words of the question, and of the sentence, a word may attend to; all of them if not given."""
-    dropout: Share = 0
-    max_words: Count = 100
-    """Of the question, and of the sentence; longer ones are cut."""
+    """The number of words of the question, and of the sentence, that a word attends to; all of them if not given."""
+    dropout: Share = CompareAggregateShape.dropout
+    max_words: Count = CompareAggregateShape.max_words
+    """Question and sentence are each truncated to this many words."""
 
     @model_validator(mode="after")
-    def _the_main_level_is_one_of_them(self) -> CompareAggregateModel:
+    def _main_is_a_level(self) -> CompareAggregateModel:
         hierarchy.main_level(self.levels, self.main)
         return self
 
@@ -50,5 +51,5 @@ Model, Training = CompareAggregateModel, RankerTraining
 
 
 def origin(model: CompareAggregateModel) -> str:
-    """What the weights started from, for the model card."""
+    """What the initial weights are from, for the model card."""
     return f"the word vectors `{model.vectors.source}`" if model.vectors else "random weights"

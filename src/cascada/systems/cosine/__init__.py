@@ -1,1 +1,1 @@
-"""Cosine ranking: question and candidates embedded separately by an encoder as it comes, and compared."""
+"""Cosine ranking: question and candidates are embedded separately by a pre-trained encoder and compared."""

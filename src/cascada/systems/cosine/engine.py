@@ -1,4 +1,4 @@
-"""An encoder as it comes, as a ranker."""
+"""Load a pre-trained encoder as a cosine ranker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cascada.ranking.ranker import Ranker
 
 
 def load(argument: str, texts: Iterable[str] | None = None) -> Ranker:
-    """The encoder in the folder `argument` as a ranker that needs no training. It has no use for `texts`."""
+    """Load the encoder in the folder `argument` as a ranker. `texts` is not used."""
     require_torch()
     if not (Path(argument) / "tokenizer.json").exists():
         raise CascadaError(f"cosine:{argument} needs a folder with an encoder and its tokenizer.json.")

@@ -1,4 +1,4 @@
-"""Cosine ranking: question and candidates embedded apart and compared. The bar that a trained ranker has to pass."""
+"""Cosine ranking: question and candidates are embedded separately and compared. A baseline for trained rankers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cascada.encoders.encoder import StagedEncoder, load_encoder, mean_of_tokens
+from cascada.encoders.encoder import TOKEN_BUDGET, StagedEncoder, load_encoder, mean_of_tokens
 from cascada.ranking.arrays import shortest_first
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
-from cascada.systems.cascade.engine_torch import TOKEN_BUDGET
 from cascada.text.pairs import EncodedPairs, PairTokenizer
 
 
 class CosineStage:
-    """Cosine of the mean token states of question and candidate."""
+    """Scores pairs by the cosine of the mean token states of question and candidate."""
 
     exit = 0
     layers = 0
@@ -28,17 +27,17 @@ class CosineStage:
         self.tokenizer = tokenizer
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
-        asked = self.embed(self.tokenizer.encode_alone(pairs.questions), deadline)
+        questions = self.embed(self.tokenizer.encode_alone(pairs.questions), deadline)
         encoded = self.tokenizer.encode_alone(pairs.texts)
-        scores = (asked[pairs.owner] * self.embed(encoded, deadline)).sum(1)
+        scores = (questions[pairs.owner] * self.embed(encoded, deadline)).sum(1)
         return Scored(scores.astype(np.float32), truncated=encoded.truncated)
 
     def flops(self, tokens: Ints) -> Ints:
-        """Not counted: its texts may be embedded long before they are ranked."""
+        """Zero: candidates may be embedded long before they are ranked."""
         return np.zeros_like(tokens)
 
     def probability(self, scores: Floats) -> Floats:
-        """(1 + cosine) / 2: the same order between 0 and 1, not a probability of being right."""
+        """(1 + cosine) / 2: a number between 0 and 1 in score order, not the probability of being correct."""
         return ((1 + np.clip(scores, -1, 1)) / 2).astype(np.float32)
 
     def embed(self, encoded: EncodedPairs, deadline: Deadline) -> NDArray[np.float32]:
@@ -55,7 +54,7 @@ class CosineStage:
 
 
 def cosine_ranker(folder: Path) -> Ranker:
-    """An encoder's folder, in the layout of the hub, as a ranker."""
+    """Make a ranker of the encoder in a folder in the hub's layout."""
     encoder = load_encoder(str(folder))
     tokenizer = PairTokenizer.load(folder, max_length=min(256, encoder.longest), pad_id=encoder.pad_id)
     return Ranker([CosineStage(encoder, tokenizer)])

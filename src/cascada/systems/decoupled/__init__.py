@@ -1,1 +1,1 @@
-"""DC-BERT and the decoupled cascade: documents are encoded once, and meet the question late."""
+"""DC-BERT and the decoupled cascade: documents are encoded once, separately from the question, and joined late."""

@@ -1,4 +1,4 @@
-"""Documents' encodings: read from a store where it has them, else computed."""
+"""Encodings of documents: read from a store if it has them, else computed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from cascada.ranking.arrays import shortest_first
-from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats
-from cascada.systems.decoupled.parts import Array, DecoupledEngine
+from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints
+from cascada.systems.decoupled.engine_protocol import DecoupledEngine
+from cascada.systems.decoupled.join import Array
 from cascada.text.pairs import EncodedPairs
 
 
 class EncodingStore(Protocol):
-    """Where encodings are kept, (tokens, width) for each text; `cascada.store` has one, a dictionary would do."""
+    """Maps texts to encodings (tokens, width). `cascada.store` has one on disk, `EncodingMemory` is one in memory."""
 
     def get(self, texts: Sequence[str]) -> Sequence[Array | None]: ...
 
@@ -23,25 +24,25 @@ class EncodingStore(Protocol):
 
 
 class EncodingMemory:
-    """A store that ends with the process, and takes nothing more when it is full."""
+    """A store in the memory of this process. When it is full, further encodings are not stored."""
 
-    def __init__(self, room: int = 1 << 28) -> None:
-        """`room` is in bytes."""
-        self.room = room
-        self._kept: dict[str, Array] = {}
+    def __init__(self, capacity: int = 1 << 28) -> None:
+        """`capacity` is in bytes."""
+        self.free = capacity
+        self._encodings: dict[str, Array] = {}
 
     def get(self, texts: Sequence[str]) -> list[Array | None]:
-        return [self._kept.get(text) for text in texts]
+        return [self._encodings.get(text) for text in texts]
 
     def put(self, texts: Sequence[str], arrays: Sequence[Array]) -> None:
         for text, array in zip(texts, arrays, strict=True):
-            if self.room >= array.nbytes:
-                self._kept[text] = array.copy()  # not the whole batch that it is a view of
-                self.room -= array.nbytes
+            if self.free >= array.nbytes:
+                self._encodings[text] = array.copy()  # a view would keep its whole batch in memory
+                self.free -= array.nbytes
 
 
 class DocumentEncoder:
-    """The document side of a decoupled ranker: what fills a store."""
+    """The document side of a decoupled ranker, which fills a store."""
 
     def __init__(self, engine: DecoupledEngine) -> None:
         self.engine = engine
@@ -49,66 +50,67 @@ class DocumentEncoder:
         self.width = engine.width
 
     def encode(self, texts: Sequence[str]) -> list[Floats]:
-        """What is to be stored of each text: (tokens, width) in float32."""
-        return encoded_documents(self.engine, texts, NO_DEADLINE)[0]
+        """The encoding of each text, (tokens, width) in float32, as it is stored."""
+        return encode_documents(self.engine, texts, NO_DEADLINE)[0]
 
 
 @dataclass(frozen=True)
-class Found:
-    """Encodings of some texts, in their order."""
+class DocumentEncodings:
+    """The encodings of some texts, in their order."""
 
-    encodings: list[Array]  # (tokens, width) each
+    arrays: list[Array]  # (tokens, width) each
     truncated: Bools  # (texts,)
-    computed: Bools  # (texts,): were not in the store
+    computed: Bools  # (texts,): True if it was not in the store
 
 
 class Documents:
-    """Looks encodings up, and computes those that are not there."""
+    """Looks encodings up in a store, and computes those that are missing."""
 
     def __init__(self, engine: DecoupledEngine, store: EncodingStore | None = None, *, add: bool = False) -> None:
-        """With `add`, what had to be computed is put into the store."""
+        """With `add`, encodings that had to be computed are put into the store."""
         self.engine = engine
         self.store = store
         self.add = add
 
-    def find(self, texts: Sequence[str], deadline: Deadline) -> Found:
-        """`texts` are all different."""
+    def lookup(self, texts: Sequence[str], deadline: Deadline) -> DocumentEncodings:
+        """The encodings of distinct texts."""
         stored = list(self.store.get(texts)) if self.store is not None else [None] * len(texts)
-        missing = [place for place, one in enumerate(stored) if one is None]
-        wanted = [texts[place] for place in missing]
-        arrays: list[Array]
-        arrays, cut = encoded_documents(self.engine, wanted, deadline)
-        if self.store is not None and self.add and wanted:
-            self.store.put(wanted, arrays)
-            kept = self.store.get(wanted)  # as it will be the next time: a store may round
-            arrays = [now if later is None else later for now, later in zip(arrays, kept, strict=True)]
+        missing = [index for index, array in enumerate(stored) if array is None]
+        new_texts = [texts[index] for index in missing]
+        new_arrays: list[Array]
+        new_arrays, new_truncated = encode_documents(self.engine, new_texts, deadline)
+        if self.store is not None and self.add and new_texts:
+            self.store.put(new_texts, new_arrays)
+            rounded = self.store.get(new_texts)  # a store may round: use what the next call will read
+            new_arrays = [array if again is None else again for array, again in zip(new_arrays, rounded, strict=True)]
         truncated, computed = np.zeros(len(texts), bool), np.zeros(len(texts), bool)
-        truncated[missing], computed[missing] = cut, True
-        found: list[Array] = []
-        fresh = iter(arrays)
-        for place, one in enumerate(stored):
-            found.append(next(fresh) if one is None else one)
-            if one is not None and len(one) == self.engine.tokenizer.document.max_length:  # it may just have fitted
-                truncated[place] = self.engine.tokenizer.document.encode_alone([texts[place]]).truncated[0]
-        return Found(found, truncated, computed)
+        truncated[missing], computed[missing] = new_truncated, True
+        arrays: list[Array] = []
+        computed_arrays = iter(new_arrays)
+        document = self.engine.tokenizer.document
+        for index, array in enumerate(stored):
+            arrays.append(next(computed_arrays) if array is None else array)
+            if array is not None and len(array) == document.max_length:  # truncated, or exactly that long
+                truncated[index] = document.encode_alone([texts[index]]).truncated[0]
+        return DocumentEncodings(arrays, truncated, computed)
 
 
-def encoded_documents(engine: DecoupledEngine, texts: Sequence[str], deadline: Deadline) -> tuple[list[Floats], Bools]:
-    """Each text's encoding, and whether it was cut."""
+def encode_documents(engine: DecoupledEngine, texts: Sequence[str], deadline: Deadline) -> tuple[list[Floats], Bools]:
+    """The encoding of each text, (tokens, width), and whether it was truncated, (texts,)."""
     tokens = engine.tokenizer.document.encode_alone(texts)
-    return encoded_side(engine, tokens, deadline, document=True), tokens.truncated
+    return encode_side(engine, tokens, deadline, document=True), tokens.truncated
 
 
-def encoded_side(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadline, *, document: bool) -> list[Floats]:
-    """Texts of one side, each (tokens, width), by the tower of that side."""
-    found: list[Floats] = [np.empty((0, 0), np.float32)] * len(tokens)
+def encode_side(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadline, *, document: bool) -> list[Floats]:
+    """Encode texts with the tower of one side: (tokens, width) per document, (tokens, hidden) per question."""
+    encodings: list[Floats] = [np.empty((0, 0), np.float32)] * len(tokens)
     tower = engine.document if document else engine.question
 
-    def work(rows: np.ndarray) -> None:
+    def work(rows: Ints) -> None:
         deadline.check()
         ids, mask, _ = tokens.padded(rows, engine.tokenizer.pad_id)
         for row, states, length in zip(rows, tower(ids, mask), tokens.lengths[rows], strict=True):
-            found[row] = states[:length]
+            encodings[row] = states[:length]
 
-    engine.each(work, shortest_first(tokens.lengths, engine.budget))
-    return found
+    engine.run_batches(work, shortest_first(tokens.lengths, engine.budget))
+    return encodings

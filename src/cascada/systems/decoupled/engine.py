@@ -1,20 +1,27 @@
-"""From a folder to a decoupled ranker, or to its document side. The engine is imported only when it is needed."""
+"""Load a decoupled ranker, or its document side: the engine that its folder needs is imported, and no other."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from cascada.core.errors import CascadaError, require_torch
-from cascada.core.folder import DECOUPLED, read_shape
+from cascada.core.folder import is_exported, kind_of
 from cascada.core.processors import threads
 from cascada.ranking.ranker import Ranker
 from cascada.systems.decoupled.documents import DocumentEncoder, EncodingStore
-from cascada.systems.decoupled.parts import DecoupledEngine
+from cascada.systems.decoupled.engine_protocol import DecoupledEngine
+from cascada.systems.decoupled.shape import KIND
 from cascada.systems.decoupled.stages import stages_of
+
+READS_STORE = True
 
 
 def load(folder: Path, store: EncodingStore | str | Path | None = None, *, add: bool = False) -> Ranker:
-    """Load a folder as a ranker. Documents that the store holds, given by its path or as an object, are not encoded."""
+    """Load a folder as a ranker: in ONNX Runtime if it was exported, else in torch.
+
+    Documents whose encodings are in `store`, a store or its path, are not encoded again; with `add`, new encodings are
+    put into it.
+    """
     engine = engine_of(folder)
     if isinstance(store, (str, Path)):
         from cascada.store import open_store
@@ -24,22 +31,22 @@ def load(folder: Path, store: EncodingStore | str | Path | None = None, *, add: 
 
 
 def document_encoder(name: str | Path) -> DocumentEncoder:
-    """The document side of a decoupled ranker's folder: what `cascada encode` fills a store with."""
+    """Load the document side of a decoupled ranker, with which `cascada encode` fills a store."""
     folder = Path(name)
-    if read_shape(folder).get("kind") != DECOUPLED:
+    if kind_of(folder) != KIND:
         raise CascadaError(
-            f"{name} reads question and document together; only a decoupled ranker has encodings to keep."
+            f"{name} reads question and document together; only a decoupled ranker has encodings to store."
         )
     return DocumentEncoder(engine_of(folder))
 
 
 def engine_of(folder: Path) -> DecoupledEngine:
-    """The ONNX Runtime engine for an exported ranker, the torch engine for a trained one."""
-    if read_shape(folder).get("engine") == "onnx":
-        from cascada.systems.decoupled.engine_onnx import OnnxParts
+    """The ONNX Runtime engine of an exported ranker, or the torch engine of a trained one."""
+    if is_exported(folder):
+        from cascada.systems.decoupled.engine_onnx import OnnxEngine
 
-        return OnnxParts(folder, threads())
+        return OnnxEngine(folder, threads())
     require_torch()
-    from cascada.systems.decoupled.engine_torch import torch_parts
+    from cascada.systems.decoupled.engine_torch import torch_engine
 
-    return torch_parts(folder)
+    return torch_engine(folder)

@@ -1,4 +1,4 @@
-"""The torch engine of decoupled rankers: the parts as they were trained."""
+"""The torch engine of decoupled rankers: the parts of the network as they were trained. For research and GPUs."""
 
 from __future__ import annotations
 
@@ -10,37 +10,31 @@ import torch
 from torch import Tensor
 
 from cascada.core.folder import read_shape
+from cascada.encoders.encoder import TOKEN_BUDGET
 from cascada.ranking.stage import Bools, Floats, Ints
-from cascada.systems.cascade.engine_torch import TOKEN_BUDGET
-from cascada.systems.decoupled.cost import DecoupledArithmetic
+from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.folder import load
+from cascada.systems.decoupled.join import Array, JoinWeights
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.parts import Array, Meeting
 from cascada.text.sides import SideTokenizer
 
 
-class TorchParts:
-    """A model in memory, part by part."""
+class TorchEngine:
+    """The parts of a network in memory."""
 
     budget = TOKEN_BUDGET
 
     def __init__(self, model: DecoupledRanker, tokenizer: SideTokenizer, fingerprint: str = "") -> None:
-        """`model` should be in the state for scoring; what it adds at the join is read now."""
-        shape = model.shape
+        """`model` should be in evaluation mode. Its weights at the join are copied now; later changes are not seen."""
         self.model = model
+        self.shape = model.shape
         self.tokenizer = tokenizer
         self.fingerprint = fingerprint
-        self.join = shape.join
-        self.exits = shape.exits
-        self.first_only = shape.interaction == "linear"
-        self.onto_cosine = shape.onto_cosine
-        self.width = shape.keep or model.hidden
-        self.meeting = meeting_of(model)
-        self.arithmetic = DecoupledArithmetic(
-            model.hidden, model.feed_forward, shape.join, shape.interaction, shape.keep, shape.exits[-1]
-        )
+        self.width = model.shape.keep or model.hidden
+        self.join_weights = join_weights_of(model)
+        self.flop_counts = DecoupledFlops(model.shape, model.hidden, model.feed_forward)
 
-    def each(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
+    def run_batches(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
         for batch in batches:
             work(batch)
 
@@ -53,25 +47,27 @@ class TorchParts:
             return array(self.model.encode_document(self._tensor(ids), self._tensor(mask)))
 
     def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
-        below = max(before for before in (self.join, *self.exits) if before < exit) - self.join
+        join, exits = self.shape.join, self.shape.exits
+        below = max(before for before in (join, *exits) if before < exit) - join
         mask = np.arange(states.shape[1]) < lengths[:, None]
         with torch.inference_mode():
             inputs = self._tensor(states), self._tensor(mask), self._tensor(second)
-            after, features = self.model.interaction(*inputs, below, exit - self.join)
+            after, features = self.model.interaction(*inputs, below, exit - join)
             logits = self.model.score((features,), exit)
-            return array(logits[:, 1] - logits[:, 0]), None if exit == self.exits[-1] else array(after)
+            return array(logits[:, 1] - logits[:, 0]), None if exit == exits[-1] else array(after)
 
     def _tensor(self, value: Array | Ints | Bools) -> Tensor:
         return torch.from_numpy(value).to(self.model.meet.types.device)
 
 
-def meeting_of(model: DecoupledRanker) -> Meeting:
+def join_weights_of(model: DecoupledRanker) -> JoinWeights:
+    """The weights at the join of a network in memory."""
     with torch.no_grad():
         positions, types, split = model.meet.positions, model.meet.types, model.shape.question_length
         cosine = (1.0, 0.0)
         if model.cosine is not None:
             cosine = float(model.cosine.log_scale.exp()), float(model.cosine.shift)
-        return Meeting(
+        return JoinWeights(
             question=array(positions[:split] + types[0]),
             document=array(positions[split:] + types[1]),
             up=(array(model.up.weight.T), array(model.up.bias)) if model.shape.keep else None,
@@ -79,18 +75,19 @@ def meeting_of(model: DecoupledRanker) -> Meeting:
         )
 
 
-def torch_parts(folder: Path) -> TorchParts:
-    """A trained ranker's folder, on the GPU if there is one."""
+def torch_engine(folder: Path) -> TorchEngine:
+    """Load the folder of a trained ranker, onto the GPU if there is one."""
     model = load(folder).to("cuda" if torch.cuda.is_available() else "cpu")
-    return TorchParts(model, tokenizer_of(model, folder), str(read_shape(folder).get("fingerprint")))
+    return TorchEngine(model, tokenizer_of(model, folder), str(read_shape(folder).get("fingerprint")))
 
 
 def tokenizer_of(model: DecoupledRanker, folder: Path) -> SideTokenizer:
-    """The tokenizer in `folder`, with the model's lengths."""
+    """The tokenizer in `folder`, with the model's maximum lengths."""
     shape = model.shape
     lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
     return SideTokenizer.load(folder, **lengths, pad_id=model.pad_id)
 
 
 def array(tensor: Tensor) -> Floats:
+    """The tensor as a numpy array."""
     return tensor.cpu().numpy()

@@ -1,4 +1,4 @@
-"""Pairs for a decoupled ranker: question and document apart, and documents of other questions beside them."""
+"""Training pairs of a decoupled ranker: question and document separately, and in-batch negatives."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SideExamples(Examples):
-    """Pairs as token ids, the sides apart; a question that several pairs of a batch share is in it once."""
+    """Pairs as token ids, each side separately; a question that several pairs of a batch share is in it once."""
 
     texts: tuple[str, ...] = ()
-    """Each pair's document, (pairs,)."""
+    """The document of each pair, (pairs,)."""
     others: int = 0
-    """With how many documents of a batch's other questions each question is compared too, as wrong ones."""
+    """How many documents of a batch's other questions each question is compared with, as incorrect ones."""
     store: Store | None = None
-    """Where documents' encodings are, if they are not computed."""
+    """Where the documents' encodings are, if they are not computed."""
 
     def collate(self, rows: list[int]) -> dict[str, Tensor]:
         batch = super().collate(rows)
-        more = self._others(rows) if self.others else np.empty((0, 2), np.int64)
-        batch["asked"] = torch.cat((batch["owner"], torch.from_numpy(more[:, 0])))
-        batch["told"] = torch.cat((torch.arange(len(rows)), torch.from_numpy(more[:, 1])))
+        more = self._in_batch_negatives(rows) if self.others else np.empty((0, 2), np.int64)
+        batch["question_of"] = torch.cat((batch["owner"], torch.from_numpy(more[:, 0])))
+        batch["document_of"] = torch.cat((torch.arange(len(rows)), torch.from_numpy(more[:, 1])))
         batch["labels"] = torch.cat((batch["labels"], torch.zeros(len(more), dtype=torch.int64)))
-        return batch | {"owner": batch["asked"]}
+        return batch | {"owner": batch["question_of"]}
 
     def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
         _, first = np.unique(self.owner[rows], return_index=True)
@@ -49,28 +49,28 @@ class SideExamples(Examples):
             return padded_sides(self.encoded, rows, self.pad_id)[1]
         return padded_encodings(self.store.get([self.texts[row] for row in rows]))
 
-    def _others(self, rows: list[int]) -> Ints:
-        """(pairs, 2): questions of the batch, and places in it of documents that are wrong for them.
+    def _in_batch_negatives(self, rows: list[int]) -> Ints:
+        """(pairs, 2): a question's number in the batch, and the place in the batch of an incorrect document for it.
 
-        Which ones is drawn from the rows themselves, so that a run that goes on draws as it would have.
+        The rows are the seed, so that a resumed run draws the same documents.
         """
         random = np.random.default_rng(rows)
-        found = [np.empty((0, 2), np.int64)]
+        pairs = [np.empty((0, 2), np.int64)]
         for number, owner in enumerate(np.unique(self.owner[rows])):
-            own = range(*np.searchsorted(self.owner, (owner, owner + 1)))  # a question's pairs stand together
-            known = {self.texts[row] for row in own if self.labels[row] or row in rows}
-            wrong = [place for place, row in enumerate(rows) if self.texts[row] not in known]
-            drawn = random.permutation(wrong)[: self.others].astype(np.int64)
-            found.append(np.stack((np.full_like(drawn, number), drawn), 1))
-        return np.concatenate(found)
+            own = range(*np.searchsorted(self.owner, (owner, owner + 1)))  # a question's pairs are consecutive
+            excluded = {self.texts[row] for row in own if self.labels[row] or row in rows}
+            incorrect = [place for place, row in enumerate(rows) if self.texts[row] not in excluded]
+            drawn = random.permutation(incorrect)[: self.others].astype(np.int64)
+            pairs.append(np.stack((np.full_like(drawn, number), drawn), 1))
+        return np.concatenate(pairs)
 
 
 def padded_encodings(encodings: Sequence[Floats | None]) -> tuple[Floats, Bools]:
-    """(documents, longest, width) and where they are not padding."""
-    own = [one for one in encodings if one is not None]
-    assert len(own) == len(encodings), "the store was filled before"
-    lengths = np.array([len(one) for one in own])
-    padded = np.zeros((len(own), lengths.max(), own[0].shape[1]), np.float32)
-    for row, one in zip(padded, own, strict=True):
-        row[: len(one)] = one
+    """The encodings as (documents, longest, width), and their mask (documents, longest)."""
+    arrays = [encoding for encoding in encodings if encoding is not None]
+    assert len(arrays) == len(encodings), "the store was filled before"
+    lengths = np.array([len(array) for array in arrays])
+    padded = np.zeros((len(arrays), lengths.max(), arrays[0].shape[1]), np.float32)
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array
     return padded, np.arange(padded.shape[1]) < lengths[:, None]

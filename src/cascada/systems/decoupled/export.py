@@ -1,13 +1,13 @@
-"""A decoupled ranker as graphs: one for each side, and one for each exit above the join.
+"""Export a decoupled ranker as ONNX graphs: one for each side, and one for each exit above the join.
 
 | graph | inputs | outputs |
 |---|---|---|
 | `question.onnx`, `document.onnx` | `ids`, `lengths` | `states_out` (texts, tokens, hidden or kept) |
-| `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` but for the last |
+| `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` except from the last graph |
 
-`second` (pairs,) is where a document's first token stands; the rest is as in `cascada.export.graph`.
+`second` (pairs,) is the position of a document's first token; `cascada.graphs.graph` describes the others.
 
-Of the last layer only the two first tokens are read, so that only their queries are computed.
+The last head reads the first token of each side only, so the last layer is computed for these two tokens.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ import onnx
 from onnx import TensorProto, helper
 from torch import nn
 
-from cascada.core.folder import DECOUPLED, read_shape
+from cascada.core.folder import read_shape
 from cascada.encoders.encoder import StagedEncoder
 from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of, encoder_weights, head_of
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.session import graph_file, stage_file
-from cascada.graphs.transformer import embed, plain, run_layer, skip_norm
+from cascada.graphs.transformer import dense_float32, embed, run_layer, skip_norm
+from cascada.systems.decoupled.engine_torch import join_weights_of
 from cascada.systems.decoupled.export_lstm import lstm_features
 from cascada.systems.decoupled.folder import load
+from cascada.systems.decoupled.join import save_join_weights
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.parts import DOCUMENT, QUESTION, save_meeting
 from cascada.systems.decoupled.shape import ExportedDecoupled
 from cascada.systems.export import Precision
 
 
 def exporter(folder: Path, precision: Precision) -> DecoupledExporter:
-    """The ranker in `folder`, ready to be written."""
+    """Load the ranker in `folder`."""
     return DecoupledExporter(load(folder), str(read_shape(folder)["fingerprint"]), precision)
 
 
@@ -58,27 +59,28 @@ class DecoupledExporter:
         self.joint = encoder_weights(model.document, layers, heads, longest=shape.max_length)  # type: ignore[arg-type]
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
-        from cascada.systems.decoupled.engine_torch import meeting_of
-
         shape, down = self.model.shape, dense_of(self.model.down) if self.model.shape.keep else None
         graphs = {
-            graph_file(QUESTION, safe=safe): tower_graph(self.question, None, products, weights_file),
-            graph_file(DOCUMENT, safe=safe): tower_graph(self.document, down, products, weights_file),
+            graph_file("question", safe=safe): tower_graph(self.question, None, products, weights_file),
+            graph_file("document", safe=safe): tower_graph(self.document, down, products, weights_file),
         }
         kept = "float32" if isinstance(products, Float32) else "float16"
         for first, exit in zip((shape.join, *shape.joint_exits), shape.joint_exits, strict=False):
             graphs[stage_file(exit, safe=safe)] = self.joint_graph(first, exit, products, kept, weights_file)
         for name, graph in graphs.items():
             (folder / name).write_bytes(graph.SerializeToString())
-        save_meeting(meeting_of(self.model), folder)
+        save_join_weights(join_weights_of(self.model), folder)
 
     def joint_graph(
         self, first: int, exit: int, products: Products, kept: str, weights_file: WeightsFile
     ) -> onnx.ModelProto:
-        """From one exit, or the join, to the next; states are `kept` between two exits, and float32 where they meet."""
-        last, met = exit == self.model.shape.exits[-1], first == self.model.shape.join
+        """The graph from one exit, or the join, to the next.
+
+        States have the type `kept` between two exits, and are float32 at the join.
+        """
+        last, at_join = exit == self.model.shape.exits[-1], first == self.model.shape.join
         graph = Graph(weights_file)
-        states = "states" if met or kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
+        states = "states" if at_join or kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
         if self.model.shape.interaction == "linear":
             features = self._linear(graph, states, products)
         elif self.model.shape.interaction == "lstm":
@@ -86,12 +88,12 @@ class DecoupledExporter:
         else:
             states, features = self._layers(graph, states, first, exit, products)
         inner, out = self.joint.heads[exit]
-        found = plain(graph, tanh(graph, features, inner, products), out, products)
-        graph.rename(graph.op("Squeeze", found, graph.constant([1], np.int64)), "scores")
+        scores = dense_float32(graph, tanh(graph, features, inner, products), out, products)
+        graph.rename(graph.op("Squeeze", scores, graph.constant([1], np.int64)), "scores")
         if not last:
             states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
             graph.rename(states, "states_out")
-        return self._joint_model(graph, last, TensorProto.FLOAT if met else TYPES[kept], TYPES[kept])
+        return self._joint_model(graph, last, TensorProto.FLOAT if at_join else TYPES[kept], TYPES[kept])
 
     def _linear(self, graph: Graph, states: str, products: Products) -> str:
         features = side_by_side(graph, both_first(graph, states), self.model.hidden)
@@ -101,7 +103,7 @@ class DecoupledExporter:
         return features
 
     def _layers(self, graph: Graph, states: str, first: int, exit: int, products: Products) -> tuple[str, str]:
-        """The states after the layers, and the features; the last layer of all has no states to hand on."""
+        """The states after the layers, and the features; the very last layer gives no states."""
         join = self.model.shape.join
         *layers, top = self.joint.layers[first - join : exit - join]
         for layer in layers:
@@ -113,37 +115,30 @@ class DecoupledExporter:
             rows = both_first(graph, states)
         return states, side_by_side(graph, rows, self.model.hidden)
 
-    def _joint_model(self, graph: Graph, last: bool, came: int, kept: int) -> onnx.ModelProto:
+    def _joint_model(self, graph: Graph, last: bool, input_type: int, kept: int) -> onnx.ModelProto:
         states, value = ("pairs", "tokens", self.model.hidden), helper.make_tensor_value_info
-        inputs = [value("states", came, states)]
+        inputs = [value("states", input_type, states)]
         inputs += [value(name, TensorProto.INT32, ("pairs",)) for name in ("lengths", "second")]
         outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
         return model_of(graph, inputs, outputs if last else [*outputs, value("states_out", kept, states)])
 
     def shape(self) -> dict[str, Any]:
-        model, shape = self.model, self.model.shape
-        mark = self.fingerprint
-        if self.precision == "int8":  # what is computed in 8 bits is not what the trained ranker computes
-            mark = hashlib.sha256(f"{mark} int8".encode()).hexdigest()[:32]
-        found = ExportedDecoupled(
-            exits=shape.exits,
-            join=shape.join,
-            interaction=shape.interaction,
-            keep=shape.keep,
-            question_length=shape.question_length,
-            max_length=shape.max_length,
+        model, fingerprint = self.model, self.fingerprint
+        if self.precision == "int8":  # the int8 graphs compute other encodings than the trained ranker
+            fingerprint = hashlib.sha256(f"{fingerprint} int8".encode()).hexdigest()[:32]
+        exported = ExportedDecoupled(
+            **dataclasses.asdict(model.shape),
             hidden=model.hidden,
             feed_forward=model.feed_forward,
             pad_id=model.pad_id,
             precision=self.precision,
-            fingerprint=mark,
-            onto_cosine=shape.onto_cosine,
+            fingerprint=fingerprint,
         )
-        return {"kind": DECOUPLED, **dataclasses.asdict(found)}
+        return exported.to_dict()
 
 
 def tower_weights(tower: StagedEncoder, longest: int) -> RankerWeights:
-    """All of a tower's tokens have the first type, which is added to the positions here."""
+    """The weights of a tower. All of its tokens have type 0, whose embedding is added to the positions here."""
     weights = encoder_weights(tower, tower.layers, {}, longest=longest)
     own = weights.embeddings
     if own.types is None:
@@ -156,6 +151,7 @@ def tower_weights(tower: StagedEncoder, longest: int) -> RankerWeights:
 def tower_graph(
     weights: RankerWeights, down: Dense | None, products: Products, weights_file: WeightsFile
 ) -> onnx.ModelProto:
+    """The graph of one side: embeddings, layers and, for documents, the projection to the cached dimensions."""
     graph = Graph(weights_file)
     states = embed(graph, weights.embeddings, products)
     for layer in weights.layers:
@@ -171,7 +167,7 @@ def tower_graph(
 
 
 def run_two(graph: Graph, layer: Layer, states: str, weights: RankerWeights, products: Products) -> str:
-    """A layer for the two first tokens alone, (pairs, 2, hidden): every token is attended to, and only they attend."""
+    """A layer computed for the first token of each side only, (pairs, 2, hidden); they attend to all tokens."""
     width = len(layer.norm.gamma)
     three = layer.query_key_value
     rows = both_first(graph, states)
@@ -186,7 +182,7 @@ def run_two(graph: Graph, layer: Layer, states: str, weights: RankerWeights, pro
 
 
 def both_first(graph: Graph, states: str) -> str:
-    """The question's first token and the document's, (pairs, 2, hidden)."""
+    """The first token of the question and that of the document, (pairs, 2, hidden)."""
     places = graph.op("Cast", "second", to=TensorProto.INT64)
     places = graph.op("Unsqueeze", places, graph.constant([1, 2], np.int64))  # (pairs, 1, 1)
     second = graph.op("GatherND", states, places, batch_dims=1)  # (pairs, 1, hidden)
@@ -199,4 +195,4 @@ def side_by_side(graph: Graph, rows: str, hidden: int) -> str:
 
 
 def tanh(graph: Graph, value: str, dense: Dense, products: Products) -> str:
-    return str(graph.op("Tanh", plain(graph, value, dense, products)))
+    return str(graph.op("Tanh", dense_float32(graph, value, dense, products)))

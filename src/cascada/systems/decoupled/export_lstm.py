@@ -1,4 +1,4 @@
-"""LSTM interaction as operators; its products are in float32 always."""
+"""The LSTM interaction as ONNX operators. Its products are always in float32."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from torch import nn
 from cascada.encoders.weights import Array, dense_of
 from cascada.graphs.graph import Graph
 from cascada.graphs.products import Products
-from cascada.graphs.transformer import plain
+from cascada.graphs.transformer import dense_float32
 
 LOWEST = -1e9
-"""Takes padding out of a softmax or a maximum."""
+"""The value of padding before a softmax or a maximum."""
 
 
 def lstm_features(graph: Graph, interaction: nn.Module, states: str, hidden: int, products: Products) -> str:
-    """What `LSTMInteraction` computes: the question's vector and the largest values, (pairs, 2 · hidden)."""
+    """The features of `LSTMInteraction`: the question's vector and the largest values, (pairs, 2 · hidden)."""
     part: Any = interaction
-    nothing = graph.op("Sub", "second", "second")
-    asked, asked_mask = _side(graph, part.lstm, states, nothing, "second", hidden)
-    told, told_mask = _side(graph, part.lstm, states, "second", graph.op("Sub", "lengths", "second"), hidden)
+    zeros = graph.op("Sub", "second", "second")
+    asked, question_mask = _side(graph, part.lstm, states, zeros, "second", hidden)
+    document_length = graph.op("Sub", "lengths", "second")
+    document, document_mask = _side(graph, part.lstm, states, "second", document_length, hidden)
     weights = graph.op("MatMul", asked, graph.constant(dense_weight(part.attend)))  # (pairs, tokens, 1)
-    weights = graph.op("Softmax", graph.op("Where", asked_mask, weights, graph.constant(LOWEST, np.float32)), axis=1)
+    weights = graph.op("Softmax", graph.op("Where", question_mask, weights, graph.constant(LOWEST, np.float32)), axis=1)
     question = graph.op("ReduceSum", graph.op("Mul", weights, asked), graph.constant([1], np.int64), keepdims=0)
-    left, right = dense_of(part.left), plain(graph, question, dense_of(part.right), products)
-    told = graph.op("Add", graph.op("MatMul", told, graph.constant(left.weight)), graph.constant(left.bias))
-    compared = graph.op("Mul", told, graph.op("Unsqueeze", right, graph.constant([1], np.int64)))
-    masked = graph.op("Where", told_mask, compared, graph.constant(LOWEST, np.float32))
+    left, right = dense_of(part.left), dense_float32(graph, question, dense_of(part.right), products)
+    document = graph.op("Add", graph.op("MatMul", document, graph.constant(left.weight)), graph.constant(left.bias))
+    compared = graph.op("Mul", document, graph.op("Unsqueeze", right, graph.constant([1], np.int64)))
+    masked = graph.op("Where", document_mask, compared, graph.constant(LOWEST, np.float32))
     best = graph.op("ReduceMax", masked, axes=[1], keepdims=0)
     return str(graph.op("Concat", question, best, axis=-1))
 
@@ -55,20 +56,20 @@ def _side(graph: Graph, lstm: nn.LSTM, states: str, begins: str, lengths: str, h
 
 
 def _weights(lstm: nn.LSTM, layer: int) -> tuple[Array, Array, Array]:
-    """ONNX's W, R and B of one layer, both directions."""
-    found = []
+    """ONNX's W, R and B of one layer, for both directions."""
+    arrays = []
     for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
         own = (getattr(lstm, f"{kind}_l{layer}{direction}") for direction in ("", "_reverse"))
-        found.append(np.stack([_gates(weight.detach().cpu().numpy()) for weight in own]))
-    return found[0], found[1], np.concatenate(found[2:], 1)
+        arrays.append(np.stack([_gates(weight.detach().cpu().numpy()) for weight in own]))
+    return arrays[0], arrays[1], np.concatenate(arrays[2:], 1)
 
 
 def _gates(weight: Array) -> Array:
-    """torch has the gates as input, forget, cell, output; ONNX as input, output, forget, cell."""
+    """Reorder the gates: torch has input, forget, cell, output; ONNX has input, output, forget, cell."""
     entry, forget, cell, out = np.split(weight, 4)
     return np.concatenate((entry, out, forget, cell))
 
 
 def dense_weight(part: Any) -> Array:
-    """(in, out), of a layer without a bias."""
+    """The weight (in, out) of a layer without bias."""
     return np.ascontiguousarray(part.weight.detach().cpu().numpy().T)

@@ -1,4 +1,4 @@
-"""How a decoupled ranker learns: both sides, from pairs of question and document; see `ExitLearner`."""
+"""Training a decoupled ranker: both encoders and what is above the join, or only the latter above a store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cascada.data import Group
 from cascada.encoders.files import tokenizer_folder
 from cascada.ranking.ranker import Ranker
 from cascada.systems.decoupled.documents import DocumentEncoder, EncodingMemory
-from cascada.systems.decoupled.engine_torch import TorchParts, tokenizer_of
+from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.examples import SideExamples
 from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, save
 from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker
@@ -24,32 +24,29 @@ from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.systems.decoupled.stages import stages_of
 from cascada.text.sides import SideTokenizer
 from cascada.training.batches import BatchPlan
-from cascada.training.exits import ExitLearner
-from cascada.training.ranker_run import ranker_card, ranker_trainer
+from cascada.training.exit_learner import ExitLearner
+from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
 from cascada.training.run_folder import first_process
 from cascada.training.settings import Recipe
-from cascada.training.trainer import RankerTrainer
 
 if TYPE_CHECKING:
     from cascada.store import Store
-FASTER = 100
-"""Times the learning rate that the cosine's scale and shift have: single numbers that have far to go."""
 
-
+COSINE_RATE = 100
+"""The cosine's scale and shift, two single weights, are trained at this multiple of the learning rate."""
 ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
-"""How the names of weights begin that both sides go through together."""
-
+"""Prefixes of the names of the weights above the join."""
 
 card = ranker_card
 
 
 def trainer(recipe: Recipe[DecoupledModel, DecoupledTraining], folder: Path) -> RankerTrainer:
-    """Everything read and built, ready to train."""
-    return ranker_trainer(recipe, folder, lambda recipe, groups, measured: DecoupledLearner.of(recipe, groups))
+    """Read the data and build the ranker, ready to train."""
+    return build_ranker_trainer(recipe, folder, lambda recipe, groups, measured: DecoupledLearner.of(recipe, groups))
 
 
 class DecoupledLearner(ExitLearner):
-    """A decoupled ranker and its tokenizer."""
+    """A decoupled ranker, its tokenizer and its training examples."""
 
     model: DecoupledRanker
 
@@ -61,20 +58,20 @@ class DecoupledLearner(ExitLearner):
         examples: SideExamples,
         settings: DecoupledTraining,
     ) -> None:
-        """`files` is the folder with the tokenizer's files."""
+        """`files`: the folder of the tokenizer's files, which are copied into the trained ranker's."""
         super().__init__(model, model.shape.exits, examples, settings)
         self.tokenizer = tokenizer
         self.files = files
         self.store = examples.store
         if settings.joint_rate:
-            joint = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
-            self.rates = dict.fromkeys(joint, settings.joint_rate)
+            above = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
+            self.learning_rates = dict.fromkeys(above, settings.joint_rate)
         if model.shape.cosine:
-            self.rates |= dict.fromkeys((LOG_SCALE, SHIFT), min(FASTER * settings.learning_rate, 0.01))
+            self.learning_rates |= dict.fromkeys((LOG_SCALE, SHIFT), min(COSINE_RATE * settings.learning_rate, 0.01))
 
     @classmethod
     def of(cls, recipe: Recipe[DecoupledModel, DecoupledTraining], groups: Sequence[Group]) -> DecoupledLearner:
-        """A new ranker on the recipe's encoder, to be trained on the groups."""
+        """A new ranker on the recipe's encoder, with the groups as training examples."""
         settings, training = recipe.model, recipe.training
         model = begin(settings.encoder, shape_of(settings))
         files = tokenizer_folder(settings.encoder)
@@ -85,23 +82,24 @@ class DecoupledLearner(ExitLearner):
             others=training.batch.others,
         )
         if training.store:
-            leave_documents(model)
-            encoder = DocumentEncoder(TorchParts(model.eval(), tokenizer, fingerprint(model, files)))
+            freeze_documents(model)
+            encoder = DocumentEncoder(TorchEngine(model.eval(), tokenizer, fingerprint(model, files)))
             used = np.flatnonzero(BatchPlan(examples, training).used)
-            examples = replace(examples, store=filled(training.store, encoder, [examples.texts[row] for row in used]))
+            texts = [examples.texts[row] for row in used]
+            examples = replace(examples, store=filled_store(training.store, encoder, texts))
         return cls(model, tokenizer, files, examples, training)
 
     def ranker(self) -> Ranker:
-        """Documents that several questions have in common are encoded once, as far as there is room for them."""
-        kept = EncodingMemory() if self.store is None else self.store
-        return Ranker(stages_of(TorchParts(self.model, self.tokenizer), kept, add=True))
+        """The ranker in its present state; a document that several questions share is encoded once if memory allows."""
+        encodings = EncodingMemory() if self.store is None else self.store
+        return Ranker(stages_of(TorchEngine(self.model, self.tokenizer), encodings, add=True))
 
     def save(self, folder: Path, card: str) -> None:
         save(self.model, folder, tokenizer=self.files, card=card)
 
 
-def leave_documents(model: DecoupledRanker) -> None:
-    """What makes documents' encodings stays as it is; a tower that questions share drops nothing out, either."""
+def freeze_documents(model: DecoupledRanker) -> None:
+    """Freeze what encodes documents, and turn off its dropout, which a shared tower would apply to questions."""
     model.document.requires_grad_(False)
     for part in model.document.modules():
         if isinstance(part, nn.Dropout):
@@ -110,20 +108,22 @@ def leave_documents(model: DecoupledRanker) -> None:
         model.down.requires_grad_(False)
 
 
-def filled(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) -> Store:
-    """The store with all of the texts in it, made if it is not there."""
+def filled_store(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) -> Store:
+    """The store with encodings of all of the texts; created if it does not exist."""
     from cascada.store import fill, store_for
 
     store = store_for(encoder, Path(folder))
     if first_process():
         fill(store, encoder, texts)
     elif missing := store.missing(texts):
-        raise CascadaError(f"{folder} lacks {len(missing):,} documents: let one process train first, which adds them.")
+        raise CascadaError(
+            f"{folder} lacks {len(missing):,} documents: start training with one process first, which adds them."
+        )
     return store
 
 
 def shape_of(settings: DecoupledModel) -> DecoupledShape:
-    """The recipe's shape; where it names no join, DC-BERT's with one interaction layer."""
+    """The shape that a recipe describes; without a join, DC-BERT's with one interaction layer."""
     depth = depth_of(settings.encoder)
     join = settings.join or depth
     exits = settings.exits or (depth if join < depth and settings.interaction == "layers" else join + 1,)

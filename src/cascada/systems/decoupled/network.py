@@ -1,4 +1,4 @@
-"""The exit at the join: how alike the two sides' mean encodings are."""
+"""The decoupled ranker: two towers, global embeddings at the join, an interaction above it, and a head at each exit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction
 from cascada.systems.decoupled.shape import DecoupledShape
 
 LOG_SCALE, SHIFT = "cosine.log_scale", "cosine.shift"
-"""The two weights' names in a ranker: single numbers, which have far to go and learn faster than the rest."""
+"""The names of the cosine exit's two weights in the ranker."""
 
 
 class CosineExit(nn.Module):
-    """scale · cosine + shift as the score, both trained: the same order as the cosine's, and a probability."""
+    """The exit at the join: scale · cosine + shift of the mean encodings. The trained scale and shift keep the order of
+    the cosine and make the score a probability."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.log_scale = nn.Parameter(torch.tensor(2.3))  # the logarithm, since a scale below 0 would turn the order
+        self.log_scale = nn.Parameter(torch.tensor(2.3))  # a logarithm, because a negative scale would invert the order
         self.shift = nn.Parameter(torch.tensor(-5.0))
 
     def forward(self, question: Tensor, document: Tensor) -> Tensor:
@@ -34,11 +35,11 @@ class CosineExit(nn.Module):
 
 
 class GlobalEmbeddings(nn.Module):
-    """Trained positions and types. A document's positions start at a fixed place, so that they do not depend on the
-    question; no norm follows the sum."""
+    """Positions and types that are added at the join. Documents' positions start at `question_length`, so that they do
+    not depend on the question. No layer norm follows."""
 
     def __init__(self, positions: Tensor, types: Tensor, question_length: int) -> None:
-        """`positions` is (question_length + document's, hidden), `types` (2, hidden)."""
+        """`positions` are (question_length + max_length, hidden), `types` (2, hidden)."""
         super().__init__()
         self.positions = nn.Parameter(positions)
         self.types = nn.Parameter(types)
@@ -46,7 +47,7 @@ class GlobalEmbeddings(nn.Module):
 
     @classmethod
     def of(cls, encoder: StagedEncoder, question_length: int, max_length: int) -> GlobalEmbeddings:
-        """Starting from the encoder's own; where it has no second type, both sides start alike."""
+        """Start from the encoder's embeddings; if it has a single type, both sides start with that one."""
         own: Any = encoder.encoder.embeddings
         first = encoder.first_position
         positions = own.position_embeddings.weight[first : first + question_length + max_length]
@@ -66,14 +67,18 @@ class GlobalEmbeddings(nn.Module):
         return states + self.positions[start : start + states.shape[1]] + self.types[1]
 
 
+Side = tuple[Tensor, Tensor, Tensor]
+"""The encodings of one side (texts, tokens, hidden), their mask (texts, tokens), and the row of each pair (pairs,)."""
+
+
 class DecoupledRanker(nn.Module):
-    """Scores pairs of question and document that were encoded apart."""
+    """Scores pairs of question and document, which are encoded separately up to the join."""
 
     def __init__(self, encoder: StagedEncoder, shape: DecoupledShape) -> None:
-        """Towers and interaction layers start as the encoder's own; of those above the join, its last ones.
+        """Start the towers from the encoder's first layers, and the interaction layers from its last ones.
 
-        With join 6, a twelve-layer encoder and a last exit at 12, these are its layers 7 to 12; with DC-BERT's join at
-        12 and an exit at 13, a copy of its layer 12.
+        With a twelve-layer encoder, join 6 and a last exit at 12, the interaction layers start as its layers 7 to 12;
+        with DC-BERT's join at 12 and an exit at 13, as a copy of its layer 12.
         """
         super().__init__()
         check(encoder, shape)
@@ -83,13 +88,14 @@ class DecoupledRanker(nn.Module):
         self.config = encoder.config
         self.document = tower(encoder, shape.join)
         self.question = copy.deepcopy(self.document) if shape.towers == "two" else None
-        self.meet = GlobalEmbeddings.of(encoder, shape.question_length, shape.max_length)
+        self.meet = GlobalEmbeddings.of(encoder, shape.question_length, shape.max_length)  # a name in saved weights
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
         self.cosine = CosineExit() if shape.cosine else None
+        zero = shape.adds_to_cosine
         self.classifiers = nn.ModuleDict(
-            {str(exit): classifier(self.hidden, shape.dropout, silent=shape.onto_cosine) for exit in shape.joint_exits}
+            {str(exit): classifier(self.hidden, shape.dropout, zero=zero) for exit in shape.joint_exits}
         )
 
     @property
@@ -101,13 +107,13 @@ class DecoupledRanker(nn.Module):
         return encode(self.document if self.question is None else self.question, ids, mask)
 
     def encode_document(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """What is cached: (documents, tokens) to (documents, tokens, hidden), or `keep` numbers for each token."""
+        """The encodings that are cached: (documents, tokens) to (documents, tokens, `keep` or hidden)."""
         states = encode(self.document, ids, mask)
         return self.down(states) if self.shape.keep else states
 
-    def widen(self, kept: Tensor) -> Tensor:
-        """What was cached, in all dimensions again."""
-        return self.up(kept) if self.shape.keep else kept
+    def project_up(self, cached: Tensor) -> Tensor:
+        """From the cached to all dimensions, (documents, tokens, hidden)."""
+        return self.up(cached) if self.shape.keep else cached
 
     def forward(
         self,
@@ -115,65 +121,70 @@ class DecoupledRanker(nn.Module):
         question_mask: Tensor,
         text: Tensor,
         text_mask: Tensor,
-        asked: Tensor,
-        told: Tensor | None = None,
+        question_of: Tensor,
+        document_of: Tensor | None = None,
         exits: Sequence[int] = (),
         *,
-        apart: bool = False,
+        stop_gradient: bool = False,
         teacher: bool = False,
     ) -> dict[int, Tensor]:
-        """Logits (pairs, 2) at each of `exits` (the last one if none is named), the whole model in one piece.
+        """Logits (pairs, 2) at each of `exits` (by default the last one), computed by the whole model at once.
 
-        `question` has the ids of the questions (questions, n), `text` those of the documents (documents, m), or what a
-        store has of them (documents, m, width). `asked` (pairs,) says which question is whose and `told` (pairs,) which
-        document; without it each pair has a document of its own. `apart` stops an exit's gradient at the exit before
-        it, `teacher` adds the last exit's logits without gradient. Layers above the last exit asked for are not run.
+        `question` are the ids of the questions (questions, n); `text` are the ids of the documents (documents, m), or
+        their stored encodings (documents, m, width). `question_of` and `document_of` (pairs,) are the rows of each
+        pair; by default each pair has its own document. `stop_gradient` stops the gradient of an exit's loss at the
+        exit before. `teacher` adds the logits of the last exit, without gradient. Layers above the highest exit that is
+        needed are not run.
         """
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient, join = torch.is_grad_enabled(), self.shape.join
-        with torch.set_grad_enabled(gradient and (not apart or self.shape.exits[0] in wanted)):
-            asking = self.encode_question(question, question_mask)
-            telling = self.widen(text if text.is_floating_point() else self.encode_document(text, text_mask))
-            told = torch.arange(len(text), device=text.device) if told is None else told
-            states, mask, second = self._side_by_side(asking, question_mask, telling, text_mask, asked, told)
+        with torch.set_grad_enabled(gradient and (not stop_gradient or self.shape.exits[0] in wanted)):
+            questions = self.encode_question(question, question_mask)
+            documents = self.project_up(text if text.is_floating_point() else self.encode_document(text, text_mask))
+            document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
+            sides = (questions, question_mask, question_of), (documents, text_mask, document_of)
+            states, mask, second = self._joined(*sides)
         logits: dict[int, Tensor] = {}
         base: Tensor | float = 0.0
         done = join
         for exit in (exit for exit in self.shape.exits if exit <= highest):
-            used = exit in wanted if apart else exit <= max(wanted)  # does a loss need this part's gradient?
+            used = exit in wanted if stop_gradient else exit <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
                 features: tuple[Tensor, ...]
                 if exit == join:
-                    features = mean_of_tokens(asking, question_mask)[asked], mean_of_tokens(telling, text_mask)[told]
+                    features = tuple(mean_of_tokens(side, real)[rows] for side, real, rows in sides)
                 else:
-                    states, found = self.interaction(states, mask, second, done - join, exit - join)
-                    features = (found,)
+                    states, pair_features = self.interaction(states, mask, second, done - join, exit - join)
+                    features = (pair_features,)
                 if exit in wanted or (teacher and exit == highest):
                     logits[exit] = self.score(features, exit) + base
-                if exit == join and self.shape.onto_cosine:
+                if exit == join and self.shape.adds_to_cosine:
                     base = self.score(features, exit)
-                    base = base.detach() if apart else base
-            states, done = states.detach() if apart else states, exit
+                    base = base.detach() if stop_gradient else base
+            states, done = states.detach() if stop_gradient else states, exit
         return logits
 
     def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
-        """Logits (pairs, 2) of a pair's features, without the cosine's that they may be added to; at the join, of both
-        sides' mean encodings."""
+        """Logits (pairs, 2) at an exit, without the cosine's logits that they may be added to.
+
+        `features` are those of the interaction; at the join, the mean encodings of the two sides.
+        """
         head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
         return head(*features)  # type: ignore[misc, no-any-return]
 
-    def _side_by_side(
-        self, asking: Tensor, question_mask: Tensor, telling: Tensor, text_mask: Tensor, asked: Tensor, told: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Each pair's tokens (pairs, n + m, hidden) with global positions and types, their mask, and the place of the
-        documents' first token."""
-        states = torch.cat((self.meet.question(asking)[asked], self.meet.document(telling)[told]), 1)
-        mask = torch.cat((question_mask[asked], text_mask[told]), 1)
-        return states, mask, torch.full_like(asked, question_mask.shape[1])
+    def _joined(self, question: Side, document: Side) -> tuple[Tensor, Tensor, Tensor]:
+        """Join the sides: the states of each pair (pairs, n + m, hidden) with global positions and types, their mask,
+        and the position (pairs,) of the document's first token."""
+        questions, question_mask, question_of = question
+        documents, document_mask, document_of = document
+        states = torch.cat((self.meet.question(questions)[question_of], self.meet.document(documents)[document_of]), 1)
+        mask = torch.cat((question_mask[question_of], document_mask[document_of]), 1)
+        return states, mask, torch.full_like(question_of, question_mask.shape[1])
 
 
 def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
+    """Raise an error if no ranker of this shape can be made from the encoder."""
     if encoder.config.model_type == "mpnet":
         raise CascadaError("MPNet's relative positions cannot be cached: a decoupled ranker needs another encoder.")
     if shape.join > encoder.depth:
@@ -197,6 +208,7 @@ def tower(encoder: StagedEncoder, join: int) -> StagedEncoder:
 
 
 def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
+    """The interaction of a new ranker."""
     make = INTERACTIONS[shape.interaction]
     if make:
         return make(encoder.hidden_size, shape.joint_layers)
@@ -205,9 +217,9 @@ def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
 
 
 def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
-    """Down and up again: at first, what lies in a random plane of so many dimensions comes back as it was."""
+    """The projections to `keep` dimensions and back; at first, orthogonal onto a random subspace."""
     if keep >= hidden:
-        raise CascadaError(f"keep is {keep}, but a token has {hidden} dimensions: fewer are to be kept.")
+        raise CascadaError(f"keep is {keep}, but it must be below {hidden}, the dimensions of a token.")
     down, up = nn.Linear(hidden, keep), nn.Linear(keep, hidden)
     nn.init.orthogonal_(down.weight)
     with torch.no_grad():
@@ -217,15 +229,15 @@ def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
     return down, up
 
 
-def classifier(hidden: int, dropout: float, *, silent: bool) -> nn.Module:
-    """The paper's: a perceptron of two layers with tanh on both sides' features. A silent one has nothing to say at
-    first."""
+def classifier(hidden: int, dropout: float, *, zero: bool) -> nn.Module:
+    """The paper's classifier: a two-layer perceptron with tanh on both features; `zero` starts its output at 0."""
     inner, last = nn.Linear(2 * hidden, hidden), nn.Linear(hidden, 2)
-    if silent:
+    if zero:
         nn.init.zeros_(last.weight)
         nn.init.zeros_(last.bias)
     return nn.Sequential(nn.Dropout(dropout), inner, nn.Tanh(), nn.Dropout(dropout), last)
 
 
 def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
+    """Run a tower on ids (texts, tokens)."""
     return side.run(side.embed(ids, torch.zeros_like(ids)), mask, 0, side.depth)

@@ -1,4 +1,4 @@
-"""What a recipe of a decoupled ranker may say."""
+"""Settings in the recipe of a decoupled ranker."""
 
 from __future__ import annotations
 
@@ -6,58 +6,61 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from cascada.systems.decoupled.shape import DecoupledShape, Interaction, Scores, Towers
 from cascada.training.settings import BatchSettings, Count, ExitTraining, Positive, Settings, Share, Text
 
 
 class DecoupledModel(Settings):
-    """A ranker that encodes question and document apart; see docs/decoupled.md."""
+    """A ranker that encodes question and document separately; see docs/decoupled.md."""
 
     kind: Literal["decoupled"]
     encoder: Text
-    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to start from."""
+    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to continue from."""
     join: Count | None = None
-    """Layers that each side runs by itself; all of the encoder's if not given, as in DC-BERT."""
+    """The number of layers that each side runs separately; all of the encoder's if not given, as in DC-BERT."""
     exits: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
-    """Layers after which candidates may leave, counted on above the join. At the join itself: by cosine. If not given:
-    the encoder's last layer, or one layer above the join if that is its last."""
-    towers: Literal["two", "shared"] = "two"
-    interaction: Literal["layers", "linear", "lstm"] = "layers"
+    """Layers after which candidates may be dropped; layers above the join continue its numbering. An exit at the join
+    ranks by cosine. If not given: the encoder's last layer, or one layer above the join if the join is the last."""
+    towers: Towers = DecoupledShape.towers
+    interaction: Interaction = DecoupledShape.interaction
     keep: Count | None = None
-    """Dimensions in which documents are cached; all of them if not given."""
-    question_length: Annotated[int, Field(ge=8)] = 50
-    max_length: Annotated[int, Field(ge=8, le=8192)] = 256
-    """Tokens of a document."""
-    dropout: Share = 0.1
-    """Of the classifiers; the encoder keeps its own."""
-    scores: Literal["own", "added"] = "own"
-    """Of exits above the join: their own, or added to the score of the one at the join, as which they begin."""
+    """The number of dimensions in which documents are cached; all of them if not given."""
+    question_length: Annotated[int, Field(ge=8)] = DecoupledShape.question_length
+    """Questions are truncated to this many tokens."""
+    max_length: Annotated[int, Field(ge=8, le=8192)] = DecoupledShape.max_length
+    """Documents are truncated to this many tokens."""
+    dropout: Share = DecoupledShape.dropout
+    """Dropout of the classifiers; the encoder keeps its own."""
+    scores: Scores = DecoupledShape.scores
+    """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
+    initialised to zero."""
 
 
 class DecoupledBatch(BatchSettings):
-    """What is trained on together."""
+    """How pairs are put into batches, and which other pairs are formed within a batch."""
 
     others: Annotated[int, Field(ge=0)] = 0
-    """By questions: with how many documents of the batch's other questions each question is compared too, as wrong
-    ones. A document is encoded once, however many questions it is compared with."""
+    """With batches by questions: compare each question also with this many documents of the batch's other questions,
+    as incorrect ones (in-batch negatives). A document is encoded once, however many questions it is compared with."""
 
 
 class DecoupledTraining(ExitTraining):
-    """How a decoupled ranker is trained."""
+    """Training settings of a decoupled ranker."""
 
     batch: DecoupledBatch = DecoupledBatch()
     joint_rate: Positive | None = None
-    """The learning rate of what is above the join, where parts start from scratch; `learning_rate`, which the towers
-    keep, if not given."""
+    """The learning rate of the layers above the join, which may start from scratch; `learning_rate`, which the towers
+    use, if not given."""
     store: Text | None = None
-    """A store, made if it does not exist, that documents' encodings are read from. The document side then is not
-    trained, and the trained ranker reads the same store."""
+    """Read documents' encodings from this store, created if it does not exist. The document side is then frozen, and
+    the trained ranker can use the same store."""
 
     @model_validator(mode="after")
-    def _others_are_of_questions(self) -> DecoupledTraining:
+    def _others_need_whole_questions(self) -> DecoupledTraining:
         if self.batch.others and self.batch.by != "questions":
             raise ValueError("batch.others compares questions of a batch, so batch.by must be 'questions'")
         if self.batch.others and self.teacher:
-            raise ValueError("a teacher scores each question's own candidates: batch.others has others")
+            raise ValueError("a teacher scores only a question's own candidates, so batch.others must be 0")
         return self
 
 
@@ -65,5 +68,5 @@ Model, Training = DecoupledModel, DecoupledTraining
 
 
 def origin(model: DecoupledModel) -> str:
-    """What the weights started from, for the model card."""
+    """What the initial weights are from, for the model card."""
     return f"`{model.encoder}`"

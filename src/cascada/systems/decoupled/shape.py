@@ -1,46 +1,49 @@
-"""What a decoupled ranker is, without its weights."""
+"""The shape of a decoupled ranker: what `cascada.json` says of it. No weights."""
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import check_manifest, parsed
+from cascada.core.folder import check_manifest, parse_shape
 
-TOWERS = ("two", "shared")
+KIND = "decoupled"
+"""The kind of ranker in `cascada.json` and in recipes."""
 
-
-SCORES = ("own", "added")
-
-
-INTERACTIONS = ("layers", "linear", "lstm")
+Towers = Literal["two", "shared"]
+Interaction = Literal["layers", "linear", "lstm"]
+Scores = Literal["own", "added"]
 
 
 @dataclass(frozen=True)
 class DecoupledShape:
-    """Where question and document first meet, and where candidates may leave from there on.
+    """The layer at which question and document are joined, and the exits from there on.
 
-    `join` is the number of layers that each side runs by itself. `exits` count on from there: join 6 and exits (7,) is
-    DC-BERT on six layers with one interaction layer; join 6 and exits (8, 10, 12) is a decoupled cascade. An exit at
-    the join itself compares the mean encodings of both sides by cosine.
+    `join` is the number of layers that each side runs separately. `exits` continue its numbering: join 6 with exits
+    (7,) is DC-BERT on six layers with one interaction layer; join 6 with exits (8, 10, 12) is a decoupled cascade. An
+    exit at the join itself compares the mean encodings of the two sides by cosine.
     """
 
     join: int
     exits: tuple[int, ...]
-    towers: str = "two"
-    """`two` encoders, which start as copies, or one that is `shared`."""
-    interaction: str = "layers"
+    towers: Towers = "two"
+    """`two` encoders, which start as copies, or one encoder `shared` by both sides."""
+    interaction: Interaction = "layers"
     keep: int | None = None
-    """Documents are cached in so many dimensions, by a trained projection; in all of them if not given."""
+    """The number of dimensions in which documents are cached, by a trained projection; by default all of them."""
     question_length: int = 50
-    """Tokens of a question; a document's global positions start here, whatever the question."""
+    """Tokens of a question. A document's global positions start here, whatever the question."""
     max_length: int = 256
     """Tokens of a document."""
     dropout: float = 0.1
-    scores: str = "own"
-    """Of exits above the join: their `own`, or `added` to the cosine's, as which they begin."""
+    """Of the classifiers, in training."""
+    scores: Scores = "own"
+    """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
+    initialised to zero."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exits", tuple(self.exits))
@@ -48,68 +51,74 @@ class DecoupledShape:
             value = getattr(self, name)
             if not (name == "keep" and value is None) and (type(value) is not int or value < least):
                 raise CascadaError(f"{name} is {value!r}; it must be a whole number from {least}.")
-        if not self.exits or self.exits[0] < self.join or any(one >= other for one, other in pairwise(self.exits)):
+        if not self.exits or self.exits[0] < self.join or any(below >= above for below, above in pairwise(self.exits)):
             raise CascadaError(
                 f"exits are {self.exits}; they must be layers in rising order from the join, {self.join}."
             )
         if self.exits == (self.join,):
-            raise CascadaError("The only exit is at the join: question and document would never meet.")
-        _among("towers", self.towers, TOWERS)
-        _among("interaction", self.interaction, INTERACTIONS)
+            raise CascadaError("The only exit is at the join: no layer would read question and document together.")
+        _check_choice("towers", self.towers, get_args(Towers))
+        _check_choice("interaction", self.interaction, get_args(Interaction))
         if self.interaction != "layers" and len(self.joint_exits) > 1:
             raise CascadaError(
                 f"exits are {self.exits}; with {self.interaction} interaction only the last is above the join."
             )
-        _among("scores", self.scores, SCORES)
-        if self.onto_cosine and not self.cosine:
+        _check_choice("scores", self.scores, get_args(Scores))
+        if self.adds_to_cosine and not self.cosine:
             raise CascadaError(f"scores are added, but exits {self.exits} have none at the join, {self.join}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
 
     @property
     def joint_exits(self) -> tuple[int, ...]:
-        """Those above the join."""
+        """The exits above the join."""
         return tuple(exit for exit in self.exits if exit > self.join)
 
     @property
     def joint_layers(self) -> int:
-        """Layers in which both sides are read: DC-BERT's K."""
+        """The number of layers that read both sides: DC-BERT's K."""
         return self.exits[-1] - self.join
 
     @property
     def cosine(self) -> bool:
+        """Whether there is an exit at the join."""
         return self.exits[0] == self.join
 
     @property
-    def onto_cosine(self) -> bool:
+    def adds_to_cosine(self) -> bool:
+        """Whether scores above the join are added to the score at the join."""
         return self.scores == "added"
 
 
-def _among(name: str, value: object, known: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         raise CascadaError(f"{name} is {value!r}; there are {', '.join(known)}.")
 
 
-@dataclass(frozen=True)
-class ExportedDecoupled:
-    """What the engine has to know before it reads a graph."""
+@dataclass(frozen=True, kw_only=True)
+class ExportedDecoupled(DecoupledShape):
+    """The shape of an exported ranker, with all that the engine has to know before it reads a graph."""
 
-    exits: tuple[int, ...]
-    join: int
-    interaction: str
-    keep: int | None
-    question_length: int
-    max_length: int
     hidden: int
     feed_forward: int
     pad_id: int
     precision: str
+    """How the matrix products are computed: int8 or fp32."""
     fingerprint: str
-    onto_cosine: bool = False
+    """Of the document side; see `cascada.systems.decoupled.folder.fingerprint`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `cascada.json`: without what only training uses, and with `scores` as `onto_cosine`."""
+        values = {"kind": KIND, **dataclasses.asdict(self), "onto_cosine": self.adds_to_cosine}
+        return {name: value for name, value in values.items() if name not in ("towers", "dropout", "scores")}
 
 
 def read_exported(folder: Path) -> ExportedDecoupled:
-    """The shape of an exported ranker, once all of its files match their checksums."""
-    shape = parsed(folder, ExportedDecoupled)
+    """The shape of an exported ranker, after the checksums of all of its files were verified."""
+    shape = parse_shape(folder, _exported)
     check_manifest(folder)
     return shape
+
+
+def _exported(*, onto_cosine: bool = False, **values: Any) -> ExportedDecoupled:
+    return ExportedDecoupled(scores="added" if onto_cosine else "own", **values)

@@ -1,4 +1,4 @@
-"""The stages: encodings of both sides, compared by cosine or joined, and the layers above the join."""
+"""The stages of a decoupled ranker: encode both sides, compare them by cosine or join them, run the layers above."""
 
 from __future__ import annotations
 
@@ -10,91 +10,98 @@ import numpy as np
 
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, Stage
-from cascada.systems.decoupled.documents import Documents, EncodingStore, encoded_side
-from cascada.systems.decoupled.parts import Array, DecoupledEngine
-from cascada.systems.decoupled.state import Apart, GoOn, Joined, Meet
+from cascada.systems.decoupled.documents import Documents, EncodingStore, encode_side
+from cascada.systems.decoupled.engine_protocol import DecoupledEngine
+from cascada.systems.decoupled.join import Array
+from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
 
 
-class Encodings:
-    """What the first of the stages does before anything else."""
+class SideEncoder:
+    """Encodes the questions and documents of pairs, as the first part of the first stage."""
 
     def __init__(self, engine: DecoupledEngine, documents: Documents) -> None:
         self.engine = engine
         self.documents = documents
 
-    def of(self, pairs: Pairs, deadline: Deadline) -> tuple[Apart, Scored]:
-        """Both sides' encodings, and what there is to tell of the texts; each question and text is looked at once."""
-        asked = self.engine.tokenizer.question.encode_alone(pairs.questions)
-        questions = encoded_side(self.engine, asked, deadline, document=False)
-        places: dict[str, int] = {}
-        told = np.array([places.setdefault(text, len(places)) for text in pairs.texts], np.int64)
-        found = self.documents.find(list(places), deadline)
-        apart = Apart(questions, found.encodings, pairs.owner, told, np.zeros(len(pairs), np.float32))
-        about = Scored(
-            np.zeros(len(pairs), np.float32),
-            truncated=asked.truncated[pairs.owner] | found.truncated[told],
-            tokens=apart.question_lengths + apart.document_lengths,
-            besides=self._operations(apart, found.computed),
-        )
-        return apart, about
+    def encode(self, pairs: Pairs, deadline: Deadline) -> tuple[EncodedSides, Scored]:
+        """The encodings, and a `Scored` without scores: truncation, lengths and operations.
 
-    def _operations(self, apart: Apart, computed: Bools) -> Ints:
-        """Of encoding, (pairs,): each question's count where it comes first, and those of texts that were computed."""
-        count = self.engine.arithmetic.tower
-        spent = np.zeros(len(apart.asked), np.int64)
-        first = np.unique(apart.asked, return_index=True)[1]
-        spent[first] += count(apart.question_lengths[first], document=False)
-        texts, first = np.unique(apart.told, return_index=True)
-        first = first[computed[texts]]
-        spent[first] += count(apart.document_lengths[first], document=True)
+        Each distinct question and text is encoded, or looked up, once.
+        """
+        asked = self.engine.tokenizer.question.encode_alone(pairs.questions)
+        questions = encode_side(self.engine, asked, deadline, document=False)
+        numbers: dict[str, int] = {}
+        document_of = np.array([numbers.setdefault(text, len(numbers)) for text in pairs.texts], np.int64)
+        documents = self.documents.lookup(list(numbers), deadline)
+        base = np.zeros(len(pairs), np.float32)
+        sides = EncodedSides(questions, documents.arrays, pairs.owner, document_of, base)
+        unscored = Scored(
+            np.zeros(len(pairs), np.float32),
+            truncated=asked.truncated[pairs.owner] | documents.truncated[document_of],
+            tokens=sides.question_lengths + sides.document_lengths,
+            extra_flops=self._operations(sides, documents.computed),
+        )
+        return sides, unscored
+
+    def _operations(self, sides: EncodedSides, computed: Bools) -> Ints:
+        """Operations of encoding, (pairs,): of a question or a computed document, counted at its first pair."""
+        count = self.engine.flop_counts.tower
+        spent = np.zeros(len(sides.question_of), np.int64)
+        first = np.unique(sides.question_of, return_index=True)[1]
+        spent[first] += count(sides.question_lengths[first], document=False)
+        documents, first = np.unique(sides.document_of, return_index=True)
+        first = first[computed[documents]]
+        spent[first] += count(sides.document_lengths[first], document=True)
         return spent
 
 
 class DecoupledStage:
-    """From one exit to the next; `first` is the join in the first stage."""
+    """The layers from one exit to the next; in the first stage, `first` is the join."""
 
-    def __init__(self, encodings: Encodings, *, first: int, exit: int) -> None:
-        self.encodings = encodings
-        self.engine = encodings.engine
+    def __init__(self, sides: SideEncoder, *, first: int, exit: int) -> None:
+        self.sides = sides
+        self.engine = sides.engine
         self.first = first
         self.exit = exit
         self.layers = exit - first
 
-    def score(self, pairs: Pairs, state: Apart | Joined | None, deadline: Deadline) -> Scored:
-        about = None
+    def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | None, deadline: Deadline) -> Scored:
+        unscored = None
         if state is None:
-            state, about = self.encodings.of(pairs, deadline)
-        if self.exit == self.engine.join:
-            assert isinstance(state, Apart)
+            state, unscored = self.sides.encode(pairs, deadline)
+        if self.exit == self.engine.shape.join:
+            assert isinstance(state, EncodedSides)
             cosines = self._cosine(state)
-            scored = Scored(cosines, replace(state, base=cosines) if self.engine.onto_cosine else state)
+            scored = Scored(cosines, replace(state, base=cosines) if self.engine.shape.adds_to_cosine else state)
         else:
             scored = self._joint(state, deadline)
-        if about is None:
+        if unscored is None:
             return scored
-        return replace(about, scores=scored.scores, state=scored.state)
+        return replace(unscored, scores=scored.scores, state=scored.state)
 
     def flops(self, tokens: Ints) -> Ints:
-        return self.engine.arithmetic.joint(self.first, self.exit, tokens)
+        return self.engine.flop_counts.joint(self.first, self.exit, tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
         return sigmoid(scores)
 
-    def _cosine(self, state: Apart) -> Floats:
-        meeting = self.engine.meeting
-        asked = unit(np.stack([one.mean(0) for one in state.questions]))
-        kept = np.stack([one.mean(0, dtype=np.float32) for one in state.documents])
-        told = unit(meeting.widened(kept))  # the mean of what is widened is the mean, widened
-        scale, shift = meeting.cosine
-        cosines: Floats = (asked[state.asked] * told[state.told]).sum(1)
+    def _cosine(self, state: EncodedSides) -> Floats:
+        """Scores (pairs,) of the exit at the join."""
+        weights = self.engine.join_weights
+        questions = unit(np.stack([states.mean(0) for states in state.questions]))
+        cached = np.stack([states.mean(0, dtype=np.float32) for states in state.documents])
+        documents = unit(weights.project_up(cached))  # linear: the projection of the mean is the mean of projections
+        scale, shift = weights.cosine
+        cosines: Floats = (questions[state.question_of] * documents[state.document_of]).sum(1)
         return (scale * cosines + shift).astype(np.float32)
 
-    def _joint(self, state: Apart | Joined, deadline: Deadline) -> Scored:
-        pairs = Meet(self.engine, state) if isinstance(state, Apart) else GoOn(state)
+    def _joint(self, state: EncodedSides | JoinedPairs, deadline: Deadline) -> Scored:
+        """Scores of an exit above the join."""
+        pairs = SidesInput(self.engine, state) if isinstance(state, EncodedSides) else PairsInput(state)
         scores = np.zeros(len(pairs.lengths), np.float32)
         after: list[Array] = [np.empty((0, 0), np.float32)] * len(scores)
-        last = self.exit == self.engine.exits[-1]
+        last = self.exit == self.engine.shape.exits[-1]
 
         def work(rows: Ints) -> None:
             deadline.check()
@@ -104,23 +111,23 @@ class DecoupledStage:
                 for row, own, length in zip(rows, states, lengths, strict=True):
                     after[row] = own[:length]
 
-        self.engine.each(work, self._batches(pairs.lengths))
-        return Scored(scores + state.base, None if last else Joined(after, pairs.second, state.base))
+        self.engine.run_batches(work, self._batches(pairs.lengths))
+        return Scored(scores + state.base, None if last else JoinedPairs(after, pairs.second, state.base))
 
     def _batches(self, lengths: Ints) -> Iterator[Ints]:
         return shortest_first(lengths, self.engine.budget)
 
 
 def unit(vectors: Floats) -> Floats:
-    """Of length 1; as torch has it, a vector of zeros stays one."""
+    """The vectors scaled to length 1; a zero vector stays zero, as in torch."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-8)  # type: ignore[no-any-return]
 
 
 def stages_of(engine: DecoupledEngine, store: EncodingStore | None = None, *, add: bool = False) -> list[Stage]:
-    """A model's stages; documents come from the store where it has them."""
-    encodings = Encodings(engine, Documents(engine, store, add=add))
-    exits = engine.exits if engine.exits[0] == engine.join else (engine.join, *engine.exits)
-    steps = list(pairwise(exits))
-    if engine.exits[0] == engine.join:
-        steps.insert(0, (engine.join, engine.join))
-    return [DecoupledStage(encodings, first=first, exit=exit) for first, exit in steps]
+    """The stages of a model; see `Documents` for `store` and `add`."""
+    sides = SideEncoder(engine, Documents(engine, store, add=add))
+    join, exits = engine.shape.join, engine.shape.exits
+    steps = list(pairwise(exits if engine.shape.cosine else (join, *exits)))
+    if engine.shape.cosine:
+        steps.insert(0, (join, join))
+    return [DecoupledStage(sides, first=first, exit=exit) for first, exit in steps]

@@ -1,4 +1,7 @@
-"""What the stages hand on: both sides' encodings before they meet, or each pair's states after; and batches of them."""
+"""What the stages pass on: the encodings of both sides up to the join, the states of each pair above it.
+
+`SidesInput` and `PairsInput` make padded batches for the next interaction layers out of the two.
+"""
 
 from __future__ import annotations
 
@@ -7,81 +10,86 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cascada.ranking.stage import Floats, Ints
-from cascada.systems.decoupled.parts import Array, DecoupledEngine
+from cascada.systems.decoupled.engine_protocol import DecoupledEngine
+from cascada.systems.decoupled.join import Array
 
 
 @dataclass(frozen=True)
-class Apart:
-    """Both sides' encodings before they meet; a question or a document that several pairs share is there once."""
+class EncodedSides:
+    """Encodings before the join; a question or document that several pairs share is stored once."""
 
     questions: list[Floats]  # (tokens, hidden) each
     documents: list[Array]  # (tokens, width) each
-    asked: Ints  # (pairs,)
-    told: Ints  # (pairs,)
-    base: Floats  # (pairs,): what is added to the scores of all exits above the join
+    question_of: Ints  # (pairs,): the number of each pair's question
+    document_of: Ints  # (pairs,): the number of each pair's document
+    base: Floats  # (pairs,): added to the scores of all exits above the join
 
-    def take(self, rows: Ints) -> Apart:
-        return replace(self, asked=self.asked[rows], told=self.told[rows], base=self.base[rows])
+    def take(self, rows: Ints) -> EncodedSides:
+        return replace(
+            self, question_of=self.question_of[rows], document_of=self.document_of[rows], base=self.base[rows]
+        )
 
     @property
     def question_lengths(self) -> Ints:
-        return np.array([len(one) for one in self.questions], np.int64)[self.asked]
+        """(pairs,)"""
+        return np.array([len(states) for states in self.questions], np.int64)[self.question_of]
 
     @property
     def document_lengths(self) -> Ints:
-        return np.array([len(one) for one in self.documents], np.int64)[self.told]
+        """(pairs,)"""
+        return np.array([len(states) for states in self.documents], np.int64)[self.document_of]
 
 
 @dataclass(frozen=True)
-class Joined:
-    """Each pair's states after an exit, (tokens, hidden), and where its document begins."""
+class JoinedPairs:
+    """The states of each pair after an exit above the join."""
 
-    states: list[Array]
-    second: Ints  # (pairs,)
-    base: Floats  # (pairs,)
+    states: list[Array]  # (tokens, hidden) each
+    second: Ints  # (pairs,): the position of the document's first token
+    base: Floats  # (pairs,): added to the scores of all exits above the join
 
-    def take(self, rows: Ints) -> Joined:
-        return Joined([self.states[row] for row in rows], self.second[rows], self.base[rows])
+    def take(self, rows: Ints) -> JoinedPairs:
+        return JoinedPairs([self.states[row] for row in rows], self.second[rows], self.base[rows])
 
 
-class Meet:
-    """Pairs whose sides are put side by side, with global positions and types."""
+class SidesInput:
+    """Joins encoded sides into the input of the first interaction layer, with global positions and types."""
 
-    def __init__(self, engine: DecoupledEngine, state: Apart) -> None:
-        self.engine = engine
+    def __init__(self, engine: DecoupledEngine, state: EncodedSides) -> None:
+        self.join_weights = engine.join_weights
+        self.first_only = engine.shape.interaction == "linear"  # which reads no other token
         self.state = state
-        self.questions = [engine.meeting.placed_question(self._read(one)) for one in state.questions]
-        self.second = np.array([len(one) for one in self.questions], np.int64)[state.asked]
-        told = np.ones_like(state.told) if engine.first_only else state.document_lengths
-        self.lengths = self.second + told
+        self.questions = [self.join_weights.place_question(self._read(states)) for states in state.questions]
+        self.second = np.array([len(states) for states in self.questions], np.int64)[state.question_of]
+        self.lengths = self.second + (1 if self.first_only else state.document_lengths)
 
     def padded(self, rows: Ints) -> Floats:
-        """(rows, longest, hidden)."""
-        hidden = self.engine.meeting.question.shape[1]
+        """(rows, longest, hidden)"""
+        hidden = self.join_weights.question.shape[1]
         states = np.zeros((len(rows), int(self.lengths[rows].max()), hidden), np.float32)
         for own, row in zip(states, rows, strict=True):
-            begins, ends = self.second[row], self.lengths[row]
-            own[:begins] = self.questions[self.state.asked[row]]
-            document = self._read(self.state.documents[self.state.told[row]])
-            own[begins:ends] = self.engine.meeting.placed_document(document)
+            second, length = self.second[row], self.lengths[row]
+            own[:second] = self.questions[self.state.question_of[row]]
+            document = self._read(self.state.documents[self.state.document_of[row]])
+            own[second:length] = self.join_weights.place_document(document)
         return states
 
     def _read(self, side: Array) -> Array:
-        return side[:1] if self.engine.first_only else side
+        return side[:1] if self.first_only else side
 
 
-class GoOn:
-    """Pairs that met before."""
+class PairsInput:
+    """Makes joined pairs the input of the next interaction layer."""
 
-    def __init__(self, state: Joined) -> None:
+    def __init__(self, state: JoinedPairs) -> None:
         self.state = state
         self.second = state.second
-        self.lengths = np.array([len(one) for one in state.states], np.int64)
+        self.lengths = np.array([len(states) for states in state.states], np.int64)
 
     def padded(self, rows: Ints) -> Array:
-        """(rows, longest, hidden)."""
-        one = self.state.states[rows[0]]
-        states = np.zeros((len(rows), int(self.lengths[rows].max()), one.shape[1]), one.dtype)
+        """(rows, longest, hidden)"""
+        first = self.state.states[rows[0]]
+        states = np.zeros((len(rows), int(self.lengths[rows].max()), first.shape[1]), first.dtype)
         for own, row in zip(states, rows, strict=True):
             own[: self.lengths[row]] = self.state.states[row]
         return states

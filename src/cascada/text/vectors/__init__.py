@@ -1,5 +1,5 @@
-"""Pre-trained word vectors, from the layouts they are given away in."""
+"""Pre-trained word vectors, in the file formats they are published in."""
 
-from cascada.text.vectors.read import vectors_for
+from cascada.text.vectors.lookup import vectors_for
 
 __all__ = ["vectors_for"]

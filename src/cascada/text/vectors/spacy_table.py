@@ -1,4 +1,4 @@
-"""spaCy's vector table, read without spaCy: `vectors` (a NumPy array) and `key2row` (from a word's hash to its row).
+"""spaCy's vector table, read without spaCy: `vectors` (a NumPy array) and `key2row` (a word's hash → its row).
 
 Words whose vectors were pruned share the row of their nearest neighbour: spaCy's medium English package has 20,000 rows
 for 514,157 words.
@@ -17,28 +17,25 @@ from numpy.typing import NDArray
 from cascada.core.errors import CascadaError
 
 _MULTIPLIER = 0xC6A4A7935BD1E995
-
-
 _MASK = 2**64 - 1
 
-
 _HEADER = re.compile(rb"[\x80-\x8f]|\xde..|\xdf.{4}", re.DOTALL)
-
-
 _NUMBER = re.compile(rb"[\x00-\x7f]|\xcc.|\xcd..|\xce.{4}|\xcf.{8}", re.DOTALL)
-"""MessagePack's maps and unsigned integers: the first byte tells how many follow."""
+"""Map headers and unsigned integers of MessagePack: the first byte says how many bytes follow."""
 
 
 def read(folder: Path, wanted: Iterable[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Those of the wanted words that the table has; `folder` is the table's own or one above it."""
-    place = next((path.parent for path in sorted(folder.rglob("key2row"))), None)
-    if place is None:
-        raise CascadaError(f"{folder} has no table of word vectors: spaCy's lie in a folder with key2row and vectors.")
+    """Yield the wanted words that the table has; `folder` is the table's own or one above it."""
+    home = next((path.parent for path in sorted(folder.rglob("key2row"))), None)
+    if home is None:
+        raise CascadaError(
+            f"{folder} has no table of word vectors: spaCy keeps it in a folder with key2row and vectors."
+        )
     try:
-        table = np.load(place / "vectors", allow_pickle=False)
-        rows = read_map((place / "key2row").read_bytes())
+        table = np.load(home / "vectors", allow_pickle=False)
+        rows = read_map((home / "key2row").read_bytes())
     except (OSError, ValueError) as error:
-        raise CascadaError(f"{place} cannot be read as a table of word vectors: {error}.") from error
+        raise CascadaError(f"{home} cannot be read as a table of word vectors: {error}.") from error
     for word in wanted:
         row = rows.get(hash_of(word), len(table))
         if row < len(table):
@@ -46,7 +43,7 @@ def read(folder: Path, wanted: Iterable[str]) -> Iterator[tuple[str, NDArray[np.
 
 
 def hash_of(word: str) -> int:
-    """spaCy's name for a string: MurmurHash64A of its bytes, with seed 1.
+    """spaCy's hash of a string: MurmurHash64A of its UTF-8 bytes, with seed 1.
 
     >>> hash_of("coffee")
     3197928453018144401
@@ -68,16 +65,16 @@ def _mixed(block: int) -> int:
 
 
 def read_map(data: bytes) -> dict[int, int]:
-    """A MessagePack map from whole numbers to whole numbers."""
+    """Parse a MessagePack map of unsigned integers to unsigned integers."""
     header = _HEADER.match(data)
     if header is None:
         raise ValueError("key2row is not a map")
     count = data[0] & 0x0F if len(header[0]) == 1 else int.from_bytes(header[0][1:], "big")
-    numbers = [_number(one) for one in _NUMBER.findall(data, header.end())]
+    numbers = [_number(encoded) for encoded in _NUMBER.findall(data, header.end())]
     if len(numbers) != 2 * count:
-        raise ValueError(f"key2row holds {len(numbers) / 2:g} entries where it names {count}")
+        raise ValueError(f"key2row holds {len(numbers) / 2:g} entries but declares {count}")
     return dict(zip(numbers[::2], numbers[1::2], strict=True))
 
 
-def _number(one: bytes) -> int:
-    return int.from_bytes(one if len(one) == 1 else one[1:], "big")
+def _number(encoded: bytes) -> int:
+    return int.from_bytes(encoded if len(encoded) == 1 else encoded[1:], "big")

@@ -1,0 +1,66 @@
+"""Arguments that the functions of the API share: paths, data sets and progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from cascada.core.errors import CascadaError
+from cascada.data import Group, identified, load, select
+from cascada.data.catalog import split_or_default
+from cascada.data.statistics import parse_mode
+
+LocalPath = str | Path
+
+Data = str | Path | Sequence[Group]
+"""A data set: a known name (with a root), a file, `NAME:FILE`, `hf:ID`, or groups."""
+
+
+class Progress(NamedTuple):
+    """How far a step of a function has come."""
+
+    step: str
+    """What is being done, such as "ranking"."""
+    done: int
+    total: int
+    unit: str
+    """What `done` and `total` count, such as "pairs"."""
+
+
+OnProgress = Callable[[Progress], object]
+
+
+def load_data(
+    data: Data, root: LocalPath | None, split: str | None, mode: str, *, default_split: str
+) -> tuple[list[Group], str]:
+    """The questions of a data set that the mode keeps, with ids, and a name for them."""
+    if not isinstance(data, (str, Path)):
+        groups = list(select(identified(data), parse_mode(mode)))
+        if not groups:
+            raise CascadaError(f"The data has no questions in mode {mode}.")
+        return groups, f"{len(groups)} questions ({mode})"
+    name = str(data)
+    split = split_or_default(name, split, default_split)
+    groups = load(name, root=root, split=split, mode=parse_mode(mode))
+    return groups, f"{name}{f' {split}' if split else ''} ({mode})"
+
+
+def count_pairs(groups: Sequence[Group]) -> int:
+    """The number of candidates of all questions."""
+    return sum(len(group.candidates) for group in groups)
+
+
+@contextmanager
+def reporting(on_progress: OnProgress | None, step: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """A function to call with how much was done since the last call."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if on_progress:
+            on_progress(Progress(step, done, total, unit))
+
+    yield advance

@@ -1,0 +1,65 @@
+"""What all integrations share: what they accept as a ranker, and scores that sort as the ranking does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from cascada.ranking import Ranker, Ranking
+from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.result import TextOrMapping
+
+
+@runtime_checkable
+class SupportsRank(Protocol):
+    """A `Ranker`, or a `cascada.client.Client` of a server."""
+
+    def rank(
+        self,
+        question: str,
+        candidates: Sequence[TextOrMapping],
+        *,
+        top: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
+    ) -> Ranking: ...
+
+
+def ranker_of(model: str | Path | SupportsRank | None) -> SupportsRank:
+    """The ranker itself, or the one that `Ranker.load` makes of the name."""
+    return Ranker.load(model) if model is None or isinstance(model, (str, Path)) else model
+
+
+def rank_groups(
+    ranker: SupportsRank,
+    groups: Iterable[tuple[str, Sequence[TextOrMapping]]],
+    *,
+    drop: Drop = None,
+    keep: Keep | None = None,
+    deadline_ms: float | None = None,
+) -> Iterator[Ranking]:
+    """Rank each (question, candidates); in shared batches, unless each has its own deadline or a server ranks."""
+    if isinstance(ranker, Ranker) and deadline_ms is None:
+        yield from ranker.rank_many(groups, drop=drop, keep=keep)
+        return
+    for question, candidates in groups:
+        yield ranker.rank(question, candidates, drop=drop, keep=keep, deadline_ms=deadline_ms)
+
+
+def descending_scores(ranking: Ranking) -> list[float]:
+    """Scores in [0, 1] in the order of the ranking, for libraries that sort by score.
+
+    A candidate that was dropped early ranks behind the survivors, although its score, from an earlier exit, may be
+    higher. It then gets the next smaller number, as a 32-bit float because trec_eval reads scores as such.
+    """
+    scores: list[np.float32] = []
+    for item in ranking:
+        score = np.float32(item.score)
+        if scores and score > scores[-1]:
+            score = max(np.nextafter(scores[-1], np.float32(-1)), np.float32(0))
+        scores.append(score)
+    return [float(score) for score in scores]

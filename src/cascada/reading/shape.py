@@ -1,0 +1,28 @@
+"""A reader without its weights: its shape, and the check that a folder holds a reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cascada.core.errors import CascadaError
+from cascada.core.folder import READER, SHAPE_FILE, kind_of
+
+
+@dataclass(frozen=True)
+class ReaderShape:
+    exits: tuple[int, ...]
+    """Always one: the number of layers."""
+    max_length: int = 256
+    """Tokens of a window, including the question's."""
+    overlap: int = 64
+    """Tokens that a window shares with the previous one."""
+    dropout: float = 0.1
+
+
+def check_reader(folder: Path) -> None:
+    """Reject a folder that does not hold a reader."""
+    if folder.is_dir() and not (folder / SHAPE_FILE).is_file():
+        raise CascadaError(f"{folder} is not a reader: it has no {SHAPE_FILE}. Train one; see docs/reader.md.")
+    if kind_of(folder) != READER:
+        raise CascadaError(f"{folder} is not a reader but a ranker. Train a reader; see docs/reader.md.")

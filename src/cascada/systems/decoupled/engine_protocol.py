@@ -1,0 +1,60 @@
+"""The interface of the two engines: they compute the parts of a model, and the stages are the same for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from cascada.ranking.stage import Bools, Floats, Ints
+from cascada.systems.decoupled.cost import DecoupledFlops
+from cascada.systems.decoupled.join import Array, JoinWeights
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.text.sides import SideTokenizer
+
+
+class DecoupledEngine(Protocol):
+    """The parts of one model. All methods may be called from several threads at once."""
+
+    @property
+    def shape(self) -> DecoupledShape: ...
+    @property
+    def tokenizer(self) -> SideTokenizer: ...
+    @property
+    def join_weights(self) -> JoinWeights: ...
+    @property
+    def flop_counts(self) -> DecoupledFlops: ...
+    @property
+    def fingerprint(self) -> str:
+        """Identifies the document side: equal fingerprints mean equal document encodings."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Numbers that are cached for each token of a document."""
+        ...
+
+    @property
+    def budget(self) -> int:
+        """Padded tokens computed at once."""
+        ...
+
+    def run_batches(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
+        """Call `work` with every batch, in parallel if that is faster."""
+        ...
+
+    def question(self, ids: Ints, mask: Bools) -> Floats:
+        """(questions, tokens) to (questions, tokens, hidden)."""
+        ...
+
+    def document(self, ids: Ints, mask: Bools) -> Floats:
+        """(documents, tokens) to (documents, tokens, width)."""
+        ...
+
+    def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
+        """Score pairs at an exit above the join.
+
+        `states` (pairs, tokens, hidden) are those of the exit before: the question's tokens, then the document's,
+        whose first token is at `second` (pairs,), then padding from `lengths` (pairs,) on. Returns the raw scores
+        (pairs,), without a cosine score that they may be added to, and the states after the exit; None at the last.
+        """
+        ...

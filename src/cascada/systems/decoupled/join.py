@@ -1,0 +1,68 @@
+"""The join: what is added to the encodings of the two sides before they are read together.
+
+It is a look-up and at most one small matrix product, so it is computed in numpy, whatever the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.ranking.stage import Floats
+
+Array = NDArray[Any]  # of float32 or float16
+
+JOIN_FILE = "meeting.npz"
+
+
+@dataclass(frozen=True)
+class JoinWeights:
+    """The weights that are used where the two sides are joined."""
+
+    question: Floats  # (question_length, hidden): global positions and type, added to a question's tokens
+    document: Floats  # (max_length, hidden): the same for a document's tokens
+    up: tuple[Floats, Floats] | None = None  # (keep, hidden), (hidden,): from the cached to all dimensions
+    cosine: tuple[float, float] = (1.0, 0.0)
+    """Scale and shift of the cosine, if there is an exit at the join."""
+
+    def project_up(self, cached: Array) -> Floats:
+        """Cached encodings (…, keep) in all dimensions, (…, hidden)."""
+        cached = cached.astype(np.float32, copy=False)
+        if self.up is None:
+            return cached
+        weight, bias = self.up
+        return cached @ weight + bias
+
+    def place_question(self, states: Floats) -> Floats:
+        """Add global positions and type to a question's encoding, (tokens, hidden)."""
+        return states + self.question[: len(states)]
+
+    def place_document(self, cached: Array) -> Floats:
+        """From a document's cached encoding (tokens, keep) to its states at the join, (tokens, hidden)."""
+        return self.project_up(cached) + self.document[: len(cached)]
+
+
+def save_join_weights(weights: JoinWeights, folder: Path) -> None:
+    """Write the weights into the folder of an export."""
+    up, up_bias = weights.up or (np.empty((0, 0), np.float32), np.empty(0, np.float32))
+    cosine = np.array(weights.cosine)
+    np.savez(
+        folder / JOIN_FILE,
+        question=weights.question,
+        document=weights.document,
+        up=up,
+        up_bias=up_bias,
+        cosine=cosine,
+    )
+
+
+def load_join_weights(folder: Path) -> JoinWeights:
+    """Load the weights that `save_join_weights` wrote."""
+    with np.load(folder / JOIN_FILE) as arrays:
+        scale, shift = arrays["cosine"].tolist()
+        up = (arrays["up"], arrays["up_bias"]) if arrays["up"].size else None
+        return JoinWeights(arrays["question"], arrays["document"], up, (scale, shift))

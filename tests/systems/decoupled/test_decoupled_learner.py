@@ -1,0 +1,194 @@
+"""Training a decoupled ranker."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+from trained import history
+
+from cascada.core.errors import CascadaError
+from cascada.core.folder import read_shape
+from cascada.data import load as load_groups
+from cascada.encoders.encoder import load_encoder
+from cascada.ranking import Ranker
+from cascada.store import Store
+from cascada.systems.decoupled.examples import SideExamples
+from cascada.systems.decoupled.folder import begin, load
+from cascada.systems.decoupled.learner import freeze_documents, shape_of
+from cascada.systems.decoupled.settings import DecoupledModel
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.training.recipes import parse_recipe
+from cascada.training.single_run import build_trainer, train_model
+
+CASCADE = {"kind": "decoupled", "join": 1, "exits": [1, 2, 3], "max_length": 24, "question_length": 8}
+
+
+@pytest.fixture
+def decoupled(content_in, tmp_path, encoder_folder):
+    """A recipe for a decoupled ranker."""
+
+    def of(output="run", model=None, **training):
+        content = content_in(tmp_path, output, **training)
+        content["model"] = {"encoder": str(encoder_folder), **CASCADE, **(model or {})}
+        return parse_recipe(content, "recipe")
+
+    return of
+
+
+def test_a_decoupled_cascade_learns_at_all_of_its_exits(decoupled, data):
+    folder = train_model(decoupled(epochs=3, exits={"sample": "all"}, learning_rate=3e-3))
+    best = max(history(folder)["dev"], key=lambda row: row["MAP"])
+    assert best["MAP"] > 0.8, "by chance it would be 0.46"
+    assert {"MAP@1", "MAP@2"} <= best.keys()
+    ranker = Ranker.load(folder)
+    assert ranker.exits == (1, 2, 3)
+    group = load_groups(str(data / "dev.jsonl"))[0]
+    assert len(ranker.rank(group.question, group.texts, drop=0.5)) == len(group.texts)
+
+
+@pytest.mark.parametrize("interaction", ["linear", "lstm"])
+def test_the_papers_other_interactions_train_too(decoupled, interaction):
+    settings = {"interaction": interaction, "exits": None, "towers": "shared", "keep": 8}
+    folder = train_model(decoupled(model=settings, epochs=1))
+    shape = load(folder).shape
+    assert (shape.interaction, shape.exits, shape.towers, shape.keep) == (interaction, (2,), "shared", 8)
+
+
+def test_a_batch_contains_each_of_its_questions_once(data, encoder_folder):
+    from cascada.text.sides import SideTokenizer
+
+    tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
+    groups = load_groups(str(data / "train.jsonl"))[:3]
+    examples = SideExamples.of(groups, tokenizer)
+    rows = [11, 0, 3, 12]
+    batch = examples.collate(rows)
+    assert batch["question_of"].tolist() == [1, 0, 0, 1]
+    assert batch["question"].shape[0] == 2
+    decode = tokenizer.document.tokenizer.decode
+    texts = [text for group in groups for text in group.texts]
+    for place, row in enumerate(rows):
+        assert decode(batch["text"][place].tolist()) == texts[row]
+        assert batch["text_mask"][place].sum() == len(texts[row].split()) + 2
+        question = batch["question"][batch["question_of"][place]]
+        assert decode(question.tolist()) == groups[row // 5].question
+    assert examples.encoded.lengths[0] == len(groups[0].question.split()) + len(texts[0].split()) + 4
+
+
+def test_questions_are_compared_with_documents_of_other_questions(data, encoder_folder):
+    from cascada.text.sides import SideTokenizer
+
+    tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
+    groups = load_groups(str(data / "train.jsonl"))[:3]
+    correct = next(candidate for candidate in groups[0].candidates if candidate.label)
+    groups[1] = dataclasses.replace(
+        groups[1], candidates=(*groups[1].candidates[:4], dataclasses.replace(correct, label=0))
+    )
+    texts = tuple(text for group in groups for text in group.texts)
+    examples = dataclasses.replace(SideExamples.of(groups, tokenizer), texts=texts, others=3)
+    rows = [0, 1, 2, 5, 6, 9, 10, 14]
+    batch = examples.collate(rows)
+    columns = (batch[name].tolist() for name in ("question_of", "document_of", "labels"))
+    pairs = list(zip(*columns, strict=True))
+    assert pairs[:8] == [(row // 5, place, examples.labels[row]) for place, row in enumerate(rows)]
+    assert [question for question, _, _ in pairs[8:]] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert batch["owner"].tolist() == batch["question_of"].tolist()
+    assert batch["text"].shape[0] == len(rows)
+    for question, document, label in pairs[8:]:
+        assert label == 0
+        assert rows[document] // 5 != question
+        assert (question, texts[rows[document]]) != (0, correct.text), "it is correct for this question, too"
+    again = examples.collate(rows)
+    assert all(torch.equal(batch[name], again[name]) for name in batch), "a resumed run draws the same documents"
+
+
+def test_with_a_store_the_document_tower_is_frozen(decoupled, data, encoder_folder, tmp_path):
+    store = tmp_path / "documents.store"
+    settings = {"batch": {"by": "questions", "size": 4, "others": 2}, "objective": {"point": 1, "list": 1}}
+    changes = {"store": str(store), "learning_rate": 3e-3, "exits": {"sample": "all"}, **settings}
+    folder = train_model(decoupled(model={"exits": [2, 3]}, epochs=2, **changes))
+    model, start = load(folder), load_encoder(encoder_folder)
+    for own, before in zip(model.document.layers[0].parameters(), start.layers[0].parameters(), strict=True):
+        assert torch.equal(own, before)
+    trained = zip(model.question.layers[0].parameters(), start.layers[0].parameters(), strict=True)
+    assert not all(torch.equal(own, before) for own, before in trained)
+    group = load_groups(str(data / "dev.jsonl"))[0]
+    assert not Store.open(store, fingerprint=read_shape(folder)["fingerprint"]).missing(group.texts)
+    ranking = Ranker.load(folder, store=store).rank(group.question, group.texts)
+    assert len(ranking) == len(group.texts)
+    other = {"join": 2, "exits": [3]}
+    with pytest.raises(CascadaError, match="another model"):
+        train_model(decoupled("other", model=other, epochs=1, **changes))
+
+
+def test_layers_above_the_join_may_have_their_own_learning_rate(decoupled, tmp_path):
+    trainer = build_trainer(decoupled(learning_rate=1e-4, joint_rate=1e-3), tmp_path)
+    rates = {id(weight): group["lr"] for group in trainer.create_optimizer().param_groups for weight in group["params"]}
+    parts = {}
+    for name, weight in trainer.model.named_parameters():
+        parts.setdefault(name.split(".")[0], set()).add(rates[id(weight)])
+    above = {name: {1e-3} for name in ("meet", "interaction", "classifiers")}
+    assert parts == {"document": {1e-4}, "question": {1e-4}, "cosine": {1e-2}, **above}
+
+
+def test_a_frozen_shared_tower_encodes_questions_without_dropout_and_gradient(encoder_folder):
+    model = begin(str(encoder_folder), DecoupledShape(2, (3,), towers="shared", max_length=24, question_length=8))
+    freeze_documents(model)
+    model.train()
+    ids = torch.tensor([[2, 5, 6, 3]])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    once, again = (model.encode_question(ids, mask) for _ in range(2))
+    assert torch.equal(once, again)
+    assert not once.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("training", "sentence"),
+    [
+        ({"batch": {"by": "pairs", "others": 2}}, "batch.by must be 'questions'"),
+        ({"batch": {"by": "questions", "others": 2}, "teacher": {"model": "m"}}, "a teacher scores only"),
+    ],
+)
+def test_in_batch_negatives_need_whole_questions_and_no_teacher(decoupled, training, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        decoupled(**training)
+
+
+@pytest.mark.parametrize("training", [{"store": "s"}, {"joint_rate": 1e-3}, {"batch": {"others": 2}}], ids=str)
+def test_only_a_decoupled_ranker_has_a_store_a_joint_rate_and_in_batch_negatives(recipe, training):
+    with pytest.raises(CascadaError, match=r"unknown key training\.[a-z_.]+; it is for rankers of kind decoupled\."):
+        recipe(**training)
+
+
+@pytest.mark.parametrize(
+    ("settings", "join", "exits"),
+    [
+        ({}, 4, (5,)),
+        ({"join": 2}, 2, (4,)),
+        ({"interaction": "linear"}, 4, (5,)),
+        ({"join": 2, "interaction": "lstm"}, 2, (3,)),
+        ({"join": 2, "exits": (2, 3)}, 2, (2, 3)),
+    ],
+)
+def test_the_defaults_are_dc_berts(encoder_folder, settings, join, exits):
+    shape = shape_of(DecoupledModel(kind="decoupled", encoder=str(encoder_folder), **settings))
+    assert (shape.join, shape.exits, shape.question_length) == (join, exits, 50)
+
+
+def test_it_starts_from_a_trained_cascade(decoupled, cascade_folder):
+    folder = train_model(decoupled(model={"encoder": str(cascade_folder), "join": 2, "exits": [4]}, epochs=1))
+    assert Ranker.load(folder).exits == (4,)
+
+
+def test_a_mistake_in_the_recipe_is_one_sentence(content_in, tmp_path):
+    content = content_in(tmp_path)
+    content["model"] = {"kind": "decoupled", "encoder": "e", "tower": "two"}
+    with pytest.raises(CascadaError, match=r"unknown key model\.tower; did you mean towers\?"):
+        parse_recipe(content, "recipe")
+
+
+def test_the_folder_names_kind_and_shape(decoupled):
+    folder = train_model(decoupled(epochs=1, model={"exits": [2]}))
+    shape = json.loads((folder / "cascada.json").read_text())
+    assert (shape["kind"], shape["join"], shape["exits"]) == ("decoupled", 1, [2])
+    assert "decoupled" in (folder / "README.md").read_text()

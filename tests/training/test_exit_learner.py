@@ -1,0 +1,101 @@
+"""Training a cascade: which exits an update trains, and that all of them learn."""
+
+from collections import Counter
+
+import pytest
+import torch
+from trained import history, weights
+
+from cascada.objectives.losses import distill
+from cascada.ranking import Ranker
+from cascada.training.exit_learner import early_bias, exit_plan
+from cascada.training.settings import ExitTraining
+from cascada.training.single_run import train_model
+
+EXITS = (4, 6, 8, 10, 12)
+CASCADE = {"layers": 4, "exits": [2, 3, 4], "head": "mean"}
+
+
+def plan(sample, updates=5000, **settings):
+    return exit_plan(EXITS, ExitTraining(exits={"sample": sample}, **settings), updates)
+
+
+def test_uniform_sampling_trains_all_exits_equally_often():
+    counts = Counter(plan("uniform")(update) for update in range(5000))
+    assert set(counts) == {(exit,) for exit in EXITS}
+    assert all(900 < count < 1100 for count in counts.values())
+
+
+@pytest.mark.parametrize("sample", ["uniform", "early"])
+def test_the_sampled_exits_depend_on_the_seed_alone(sample):
+    first, again, other = plan(sample), plan(sample), plan(sample, seed=2)
+    assert [first(update) for update in range(99)] == [again(update) for update in range(99)]
+    assert [first(update) for update in range(99)] != [other(update) for update in range(99)]
+
+
+def test_exits_can_be_trained_in_turn_or_all_at_once():
+    assert [plan("round-robin")(update) for update in range(6)] == [(4,), (6,), (8,), (10,), (12,), (4,)]
+    assert plan("all")(17) == EXITS
+
+
+def test_early_exits_are_preferred_until_the_bias_has_faded():
+    early = plan("early")
+    first = Counter(early(update) for update in range(500))
+    assert first[(4,)] > 2 * first[(12,)]
+    last = Counter(early(update) for update in range(2500, 5000))
+    assert all(400 < count < 600 for count in last.values())
+    assert early_bias(5, 0.0).tolist() == pytest.approx([5 / 15, 4 / 15, 3 / 15, 2 / 15, 1 / 15])
+    assert early_bias(5, 1.0).tolist() == pytest.approx([0.2] * 5)
+
+
+def test_distillation_is_zero_where_both_agree():
+    teacher = torch.tensor([[2.0, -1.0], [0.0, 3.0]], requires_grad=True)
+    own = torch.zeros(2, 2, requires_grad=True)
+    assert distill(teacher.detach() + 5, teacher).item() == pytest.approx(0, abs=1e-6)  # only differences count
+    loss = distill(own, teacher, temperature=2.0)
+    expected = [(p * (p / 0.5).log()).sum() for p in torch.softmax(teacher.detach() / 2, -1)]
+    assert loss.item() == pytest.approx(4 * torch.stack(expected).mean().item(), rel=1e-5)
+    loss.backward()
+    assert teacher.grad is None
+    assert own.grad.abs().sum() > 0
+
+
+EXIT_SETTINGS = {
+    "uniform": {},
+    "round-robin": {"sample": "round-robin"},
+    "early": {"sample": "early"},
+    "all": {"sample": "all"},
+    "stopped gradient": {"sample": "all", "gradient": "exit-before"},
+    "distilled": {"distill": 0.5, "temperature": 2.0},
+}
+
+
+@pytest.mark.parametrize("exits", EXIT_SETTINGS.values(), ids=EXIT_SETTINGS)
+def test_every_exit_learns(recipe, exits):
+    folder = train_model(recipe(model=CASCADE, epochs=12, learning_rate=3e-3, evaluations_per_epoch=1, exits=exits))
+    last = history(folder)["dev"][-1]
+    assert last["MAP"] > 0.9
+    assert min(last["MAP@2"], last["MAP@3"]) > 0.7  # guessing gives .46
+    assert Ranker.load(folder).exits == (2, 3, 4)
+
+
+def test_a_resumed_cascade_trains_the_exits_it_would_have_trained(recipe, monkeypatch):
+    settings = {"epochs": 2, "checkpoint_every": 2}
+    whole = train_model(recipe("whole", CASCADE, **settings))
+
+    from cascada.training.ranker_trainer import RankerTrainer
+
+    real, done = RankerTrainer.compute_loss, []
+
+    def killed(self, *args, **options):
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(self.learner.exits_at(self.state.global_step))
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(RankerTrainer, "compute_loss", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train_model(recipe("stopped", CASCADE, **settings))
+    monkeypatch.setattr(RankerTrainer, "compute_loss", real)
+    assert weights(train_model(recipe("stopped", CASCADE, **settings))) == weights(whole)
+    assert len(set(done)) > 1

@@ -63,6 +63,13 @@ class StagedEncoder(nn.Module):
         return int(getattr(self.config, name))
 
     @property
+    def word_embeddings(self) -> Tensor:
+        """The embedding table, (vocabulary, width); the width is not the hidden size in every encoder."""
+        embeddings: Any = self.encoder.embeddings
+        weight: Tensor = embeddings.word_embeddings.weight
+        return weight
+
+    @property
     def longest(self) -> int:
         """The largest number of tokens of a text."""
         return int(self.config.max_position_embeddings) - self.first_position

@@ -87,17 +87,21 @@ class WeightsFile:
         self.name = name
         self._places: dict[bytes, int] = {}
 
-    def add(self, array: NDArray[Any], name: str) -> TensorProto:
-        """Store an array, and return the constant of a graph that refers to its place in the file."""
+    def offset_of(self, array: NDArray[Any]) -> int:
+        """The place of an array in the file; it is stored if it is not there yet."""
         content = array.tobytes()
         digest = hashlib.sha256(content).digest()
         if digest not in self._places:
             self.file.write(b"\0" * (-self.file.tell() % ALIGNED))
             self._places[digest] = self.file.tell()
             self.file.write(content)
+        return self._places[digest]
+
+    def add(self, array: NDArray[Any], name: str) -> TensorProto:
+        """Store an array, and return the constant of a graph that refers to its place in the file."""
         tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
         tensor.data_location = TensorProto.EXTERNAL
-        where = {"location": self.name, "offset": self._places[digest], "length": len(content)}
+        where = {"location": self.name, "offset": self.offset_of(array), "length": array.nbytes}
         for key, value in where.items():
             tensor.external_data.add(key=key, value=str(value))
         return tensor

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascada.encoders.weights import Array, Dense
+from cascada.graphs.piece_vectors import quantised_rows
 
 
 class Products(Protocol):
@@ -57,10 +58,9 @@ class Int8:
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         """Rows are quantised to ±127 with a scale each: they are dequantised before they are multiplied."""
-        scale = np.maximum(np.abs(table).max(1, keepdims=True), 1e-12) / 127
-        rounded = np.round(table / scale).astype(np.int8)
+        rounded, scale = quantised_rows(table)
         chosen = graph.op("Cast", graph.op("Gather", graph.constant(rounded), ids), to=1)
-        return str(graph.op("Mul", chosen, graph.op("Gather", graph.constant(scale.astype(np.float32)), ids)))
+        return str(graph.op("Mul", chosen, graph.op("Gather", graph.constant(scale), ids)))
 
     def dense(self, graph: Any, states: str, dense: Dense, activation: str = "") -> str:
         rounded, scale = self._rounded(dense.weight)

@@ -36,9 +36,10 @@ class CostModel:
     join: int = 0
 
     def __post_init__(self) -> None:
-        least = max(self.join, 1)
-        if not self.exits or any(before >= after for before, after in pairwise((least - 1, *self.exits))):
-            raise CascadaError(f"The exits are {self.exits}; they must be layers from {least} on, in ascending order.")
+        if not any(self.exits) or any(before >= after for before, after in pairwise((self.join - 1, *self.exits))):
+            raise CascadaError(
+                f"The exits are {self.exits}; they must be layers from {self.join} on, in ascending order, and end above 0."
+            )
         if self.join and (self.sequential or self.exits[-1] == self.join):
             raise CascadaError("A join needs an exit above it, and cannot be combined with a sequential ranker.")
 
@@ -73,7 +74,7 @@ class CostModel:
         is 0.3.
         """
         if not self.layers[0]:
-            raise CascadaError("The exit at the join costs nothing: there is no limit on the number of candidates.")
+            raise CascadaError("The first exit costs nothing: there is no limit on the number of candidates.")
         room = limit * sum(self.layers)
         most = room // self.layers[0]  # more would not fit even if the first exit dropped all of them
         return bisect_right(range(most + 1), room, key=lambda count: sum(self.layer_candidates(count))) - 1

@@ -8,7 +8,7 @@ share one `PairTokenizer`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ class EncodedPairs:
     types: NDArray[np.int8]  # (tokens,)
     offsets: Ints  # (pairs + 1,)
     truncated: Bools  # (pairs,)
+    spans: Ints | None = None  # (pairs, 4): start and end of the question, and of the text, within the pair
 
     def __len__(self) -> int:
         return len(self.truncated)
@@ -45,7 +46,22 @@ class EncodedPairs:
         """Select pairs, in the order of `rows`."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths[rows])))
         source = self.token_positions(rows)
-        return EncodedPairs(self.ids[source], self.types[source], offsets, self.truncated[rows])
+        spans = None if self.spans is None else self.spans[rows]
+        return EncodedPairs(self.ids[source], self.types[source], offsets, self.truncated[rows], spans)
+
+    def question(self, row: int) -> Ints:
+        """The question's tokens in one pair, without special tokens."""
+        assert self.spans is not None
+        start, end = self.offsets[row] + self.spans[row, :2]
+        return self.ids[start:end].astype(np.int64)
+
+    def text_positions(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Indices into `ids` of the texts' tokens, end to end, and the number of tokens of each text (rows,)."""
+        assert self.spans is not None
+        first, last = self.spans[rows, 2], self.spans[rows, 3]
+        lengths = last - first
+        starts = np.repeat(self.offsets[rows] + first - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
+        return starts + np.arange(lengths.sum()), lengths
 
     def token_positions(self, rows: Ints) -> Ints:
         """Indices into `ids` of the tokens of some pairs, end to end."""
@@ -77,6 +93,8 @@ class PairTokenizer:
         self.pad_id = pad_id
         self._pair, self._types = _pair_layout(tokenizer)
         self._single = _single_layout(tokenizer)
+        self.not_words = _not_words(tokenizer)
+        """The ids of special tokens, and of the piece that stands for anything unknown."""
         self.room = max_length - sum(len(part) for part in self._pair)
         if self.room < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
@@ -95,12 +113,15 @@ class PairTokenizer:
         """Encode `texts[i]` against `questions[owner[i]]`. Each question is tokenised once."""
         question_tokens = self.tokens(questions)
         text_tokens = self.tokens(texts)
-        rows, truncated = [], []
+        before, between, _ = map(len, self._pair)
+        rows, truncated, spans = [], [], []
         for question, text in zip((question_tokens[index] for index in owner), text_tokens, strict=True):
             keep_question, keep_text = kept_lengths(len(question), len(text), self.room)
             truncated.append(keep_question < len(question) or keep_text < len(text))
             rows.append(self.lay_out(question[:keep_question], text[:keep_text]))
-        return concatenate(rows, truncated)
+            text_start = before + keep_question + between
+            spans.append((before, before + keep_question, text_start, text_start + keep_text))
+        return replace(concatenate(rows, truncated), spans=np.array(spans, np.int64).reshape(-1, 4))
 
     def lay_out(self, question: list[int], text: list[int]) -> tuple[Segment, Segment]:
         """Put a pair's special tokens around its tokens; the second segment begins with the text's first token."""
@@ -155,6 +176,13 @@ def kept_lengths(question: int, text: int, room: int) -> tuple[int, int]:
         return question, text
     question = min(question, max(room // 2, room - text))
     return question, room - question
+
+
+def _not_words(tokenizer: Tokenizer) -> list[int]:
+    special = {id for id, token in tokenizer.get_added_tokens_decoder().items() if token.special}
+    unknown = getattr(tokenizer.model, "unk_token", None)
+    id = tokenizer.token_to_id(unknown) if unknown else None
+    return sorted(special if id is None else {*special, id})
 
 
 def _pair_layout(tokenizer: Tokenizer) -> tuple[tuple[list[int], list[int], list[int]], tuple[int, int]]:

@@ -31,7 +31,8 @@ def calibrate(
     model = load(folder)  # a ranker of another kind is rejected before anything is scored
     require_no_ranker(out)
     scores, labels = _scored(Ranker.load(folder), groups, advance)
-    scalings = {exit: _scaling(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
+    rows = zip(model.shape.exits, scores, strict=True)
+    scalings = {exit: _scaling(exit, row, labels) for exit, row in rows if exit}  # exit 0 has no head to write into
     for exit, scaling in scalings.items():
         _apply(model, exit, scaling)
     card = read_card(folder) or "# A Cascada ranker\n"

@@ -10,11 +10,13 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from cascada.encoders.late_interaction import ExitZero
+from cascada.graphs.piece_vectors import load_vectors
 from cascada.graphs.session import TOKEN_BUDGET, Workers, session_of, stage_name
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, Stage
 from cascada.systems.cascade.shape import ExportedCascade, read_exported
 from cascada.text.pairs import EncodedPairs, PairTokenizer
 
@@ -24,10 +26,11 @@ class OnnxState:
     """Token ids of the pairs and their hidden states after a stage, concatenated as the ids are."""
 
     encoded: EncodedPairs
-    hidden: NDArray[Any]  # (tokens, hidden)
+    hidden: NDArray[Any] | None = None  # (tokens, hidden); None before the first layer
 
     def take(self, rows: Ints) -> OnnxState:
-        return OnnxState(self.encoded.take(rows), self.hidden[self.encoded.token_positions(rows)])
+        hidden = None if self.hidden is None else self.hidden[self.encoded.token_positions(rows)]
+        return OnnxState(self.encoded.take(rows), hidden)
 
 
 class OnnxStage:
@@ -75,7 +78,7 @@ class OnnxStage:
     ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
         ids, mask, types = encoded.padded(rows, self.model.tokenizer.pad_id)
         feed: dict[str, NDArray[Any]] = {"lengths": encoded.lengths[rows].astype(np.int32)}
-        if state is None:
+        if state is None or state.hidden is None:
             feed |= {"ids": ids.astype(np.int32), "types": types.astype(np.int32)}
         else:
             states = np.zeros((*mask.shape, state.hidden.shape[1]), state.hidden.dtype)
@@ -98,9 +101,14 @@ class OnnxModel:
     def session(self, exit: int) -> onnxruntime.InferenceSession:
         return session_of(self.folder, stage_name(exit), self.shape.precision)
 
-    def stages(self) -> list[OnnxStage]:
-        exits = self.shape.exits
-        return [OnnxStage(self, first=first, exit=exit) for first, exit in zip((0, *exits), exits, strict=False)]
+    def stages(self) -> list[Stage]:
+        exits = self.shape.layer_exits
+        stages: list[Stage] = [
+            OnnxStage(self, first=first, exit=exit) for first, exit in zip((0, *exits), exits, strict=False)
+        ]
+        if self.shape.exit_zero:
+            stages.insert(0, ExitZero(load_vectors(self.folder), self.tokenizer, OnnxState))
+        return stages
 
 
 def onnx_ranker(folder: Path, *, threads: int) -> Ranker:

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from cascada.encoders.encoder import TOKEN_BUDGET
+from cascada.encoders.late_interaction import ExitZero, PieceVectors
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.ranker import Ranker
-from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, Stage
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.text.pairs import EncodedPairs, PairTokenizer
@@ -24,10 +25,11 @@ class TorchState:
     """Token ids of the pairs and their hidden states after a stage, concatenated as the ids are."""
 
     encoded: EncodedPairs
-    hidden: Tensor  # (tokens, hidden)
+    hidden: Tensor | None = None  # (tokens, hidden); None before the first layer
 
     def take(self, rows: Ints) -> TorchState:
-        return TorchState(self.encoded.take(rows), self.hidden[torch.from_numpy(self.encoded.token_positions(rows))])
+        positions = torch.from_numpy(self.encoded.token_positions(rows))
+        return TorchState(self.encoded.take(rows), None if self.hidden is None else self.hidden[positions])
 
 
 class TorchStage:
@@ -70,7 +72,7 @@ class TorchStage:
     def _run(self, encoded: EncodedPairs, state: TorchState | None, rows: Ints) -> tuple[Tensor, Tensor]:
         device = next(self.model.parameters()).device
         ids, mask, types = (torch.from_numpy(array).to(device) for array in encoded.padded(rows, self.tokenizer.pad_id))
-        if state is None:
+        if state is None or state.hidden is None:
             states = self.model.encoder.embed(ids, types)
         else:
             states = torch.zeros(*mask.shape, self.model.encoder.hidden_size, device=device)
@@ -80,12 +82,20 @@ class TorchStage:
 
 def ranker_of(model: CascadeRanker, tokenizer: PairTokenizer) -> Ranker:
     """Make a ranker from a network in memory."""
-    exits = model.shape.exits
-    stages = [
+    exits = model.shape.layer_exits
+    stages: list[Stage] = [
         TorchStage(model, tokenizer, first=first, exit=exit, last=exit == exits[-1])
         for first, exit in zip((0, *exits), exits, strict=False)
     ]
+    if model.shape.exit_zero:
+        stages.insert(0, ExitZero(piece_vectors(model), tokenizer, TorchState))
     return Ranker(stages)
+
+
+def piece_vectors(model: CascadeRanker) -> PieceVectors:
+    """The vectors and weights of exit 0, as the model has them now."""
+    table = model.encoder.word_embeddings.detach().cpu().numpy()
+    return PieceVectors(lambda ids: table[ids], table.mean(0), model.piece_weights.cpu().numpy())
 
 
 def torch_ranker(folder: Path) -> Ranker:

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 
 from cascada.encoders.weights import RankerWeights, encoder_weights, head_of
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import stage_file
@@ -42,7 +43,7 @@ class CascadeExporter:
         self.weights = weights_of(model)
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
-        exits = self.model.shape.exits
+        exits = self.model.shape.layer_exits
         kept = "float32" if isinstance(products, Float32) else "float16"
         for first, exit in zip((0, *exits), exits, strict=False):
             last = exit == exits[-1]
@@ -50,6 +51,9 @@ class CascadeExporter:
                 self.weights, first, exit, last=last, products=products, kept=kept, weights_file=weights_file
             )
             (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
+        if self.model.shape.exit_zero:
+            table, pieces = self.weights.embeddings.words, self.model.piece_weights.cpu().numpy()
+            save_vectors(folder, table, pieces, weights_file, int8=self.precision == "int8")
 
     def shape(self) -> dict[str, Any]:
         model = self.model
@@ -66,7 +70,7 @@ class CascadeExporter:
 
 def weights_of(model: CascadeRanker) -> RankerWeights:
     """The weights of a trained network as arrays."""
-    heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.exits}
+    heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.layer_exits}
     return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
 
 

@@ -40,7 +40,7 @@ class CascadeLearner(ExitLearner):
         self, model: CascadeRanker, tokenizer: PairTokenizer, files: Path, examples: Examples, settings: ExitTraining
     ) -> None:
         """`files`: the folder of the tokenizer's files, which are copied into the trained ranker's."""
-        super().__init__(model, model.shape.exits, examples, settings)
+        super().__init__(model, model.shape.layer_exits, examples, settings)
         heads = list(model.heads.values())
         self.levels = heads[0].levels if isinstance(heads[0], HierarchicalHead) else None
         if self.levels:
@@ -57,6 +57,9 @@ class CascadeLearner(ExitLearner):
             model = with_levels(model, settings.levels, main_level(settings.levels, settings.main))
         files = tokenizer_folder(settings.encoder)
         tokenizer = PairTokenizer.load(files, max_length=settings.max_length, pad_id=model.pad_id)
+        if model.shape.exit_zero:
+            texts = dict.fromkeys(text for group in groups for text in group.texts)
+            checkpoint.set_piece_weights(model, tokenizer, texts)
         return cls(model, tokenizer, files, Examples.of(groups, tokenizer), recipe.training)
 
     def ranker(self) -> Ranker:

@@ -16,6 +16,9 @@ from cascada.systems.cascade.shape import CascadeShape
 class CascadeRanker(nn.Module):
     """An encoder with a head at each exit: scores pairs of question and sentence at any of them."""
 
+    piece_weights: Tensor
+    """(vocabulary,): the weight of each word piece at exit 0, its IDF; only if there is an exit 0."""
+
     def __init__(self, encoder: StagedEncoder, shape: CascadeShape) -> None:
         super().__init__()
         if shape.exits[-1] > encoder.depth:
@@ -27,9 +30,11 @@ class CascadeRanker(nn.Module):
         self.heads = nn.ModuleDict(
             {
                 str(layer): HEADS[shape.head](encoder.hidden_size, shape.dropout, shape.head_width)
-                for layer in shape.exits
+                for layer in shape.layer_exits
             }
         )
+        if shape.exit_zero:
+            self.register_buffer("piece_weights", torch.ones(len(encoder.word_embeddings)))
 
     @property
     def pad_id(self) -> int:
@@ -54,7 +59,7 @@ class CascadeRanker(nn.Module):
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient = torch.is_grad_enabled()
         logits, states, done = {}, None, 0
-        for layer in self.shape.exits:
+        for layer in self.shape.layer_exits:
             if layer > highest:
                 break
             used = layer in wanted if stop_gradient else layer <= max(wanted)  # does a loss need this part's gradient?

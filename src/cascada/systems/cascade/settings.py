@@ -10,6 +10,8 @@ from cascada.objectives import levels as hierarchy
 from cascada.systems.cascade.shape import CascadeShape, Head
 from cascada.training.settings import Count, ExitTraining, SchemeLevels, Settings, Share, Text
 
+Layer = Annotated[int, Field(ge=0)]
+
 
 class CascadeModel(Settings):
     """A monolithic or cascade transformer."""
@@ -19,9 +21,10 @@ class CascadeModel(Settings):
     """A folder in the hub's layout, a hub name, or the folder of a trained ranker to continue from."""
     layers: Count | None = None
     """Keep the first n layers; all of them if not given."""
-    exits: Annotated[tuple[Count, ...], Field(min_length=1)] | Literal["default"] | None = None
+    exits: Annotated[tuple[Layer, ...], Field(min_length=1)] | Literal["default"] | None = None
     """Layers after which candidates may be dropped, the last layer included: a cascade. `default` spaces them as in the
-    paper (4, 6, 8, 10, 12 of 12 layers); without exits the ranker is monolithic."""
+    paper (4, 6, 8, 10, 12 of 12 layers); without exits the ranker is monolithic. Exit 0 drops candidates by late
+    interaction of the embeddings, before the first layer."""
     head: Head = CascadeShape.head
     dropout: Share = CascadeShape.dropout
     """Dropout of the head; the encoder keeps its own."""

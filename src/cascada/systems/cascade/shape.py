@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -28,14 +29,24 @@ class CascadeShape:
     """The width of a head's dense layers; by default the encoder's."""
 
     def __post_init__(self) -> None:
-        if not self.exits or any(layer <= before for before, layer in zip((0, *self.exits), self.exits, strict=False)):
-            raise CascadaError(f"exits are {self.exits}; they must be layers in rising order, such as (4, 6, 8).")
+        if not self.layer_exits or any(before >= layer for before, layer in pairwise((-1, *self.exits))):
+            raise CascadaError(f"exits are {self.exits}; they must be layers in rising order, such as (0, 4, 6, 8).")
         if self.head not in get_args(Head):
             raise CascadaError(f"head is {self.head!r}; there are {', '.join(get_args(Head))}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
         if isinstance(self.max_length, bool) or not isinstance(self.max_length, int):
             raise CascadaError(f"max_length is {self.max_length!r}; it must be a whole number.")
+
+    @property
+    def layer_exits(self) -> tuple[int, ...]:
+        """The exits that follow a layer and have a head: all but exit 0."""
+        return tuple(exit for exit in self.exits if exit)
+
+    @property
+    def exit_zero(self) -> bool:
+        """Whether candidates may be dropped by late interaction of the embeddings, before the first layer."""
+        return 0 in self.exits
 
 
 def default_exits(depth: int) -> tuple[int, ...]:

@@ -1,0 +1,125 @@
+"""Late interaction over an encoder's own input embeddings: exit 0, which scores candidates before the first layer runs.
+
+Every word piece of the question takes its best match among the text's word pieces,
+
+    s(q, t) = Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,
+
+where the vectors are rows of the encoder's embedding table, less their mean, and w is the IDF of the word piece.
+Nothing is trained, no layer is run, and the table is the one that the encoder has anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cascada.ranking.executor import rows_of
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, State
+from cascada.text.bm25 import idf
+from cascada.text.pairs import EncodedPairs, PairTokenizer
+
+NO_MATCH = -1.0
+"""The score of a text without word pieces: the lowest that a cosine can be."""
+
+
+@dataclass(frozen=True)
+class PieceVectors:
+    """A vector and a weight for each word piece of a vocabulary."""
+
+    rows: Callable[[Ints], Floats]
+    """From ids (pieces,) to rows of the embedding table (pieces, width)."""
+    mean: Floats  # (width,): of all rows
+    weights: Floats  # (vocabulary,): IDF; 0 for pieces that are never compared, such as special and unknown ones
+
+    def unit(self, ids: Ints) -> Floats:
+        """Unit vectors of some pieces, (pieces, width)."""
+        vectors = self.rows(ids) - self.mean
+        lengths: Floats = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
+
+
+def piece_weights(texts: Iterable[Sequence[int]], vocabulary: int, ignored: Iterable[int]) -> Floats:
+    """The IDF of each piece over some texts, given by their ids; a piece in none of them is as rare as can be."""
+    frequency = np.zeros(vocabulary, np.int64)
+    count = 0
+    for ids in texts:
+        frequency[np.unique(np.asarray(ids, np.int64))] += 1
+        count += 1
+    weights = np.array([idf(count, having) for having in range(count + 1)], np.float32)[frequency]
+    weights[list(ignored)] = 0
+    return weights
+
+
+class ExitZero:
+    """The stage of exit 0. It passes the token ids on, so that the next stage does not tokenise again."""
+
+    exit = 0
+    layers = 0
+
+    def __init__(
+        self,
+        vectors: PieceVectors,
+        tokenizer: PairTokenizer,
+        state: Callable[[EncodedPairs], State],
+    ) -> None:
+        """`state` makes what the next stage takes out of token ids."""
+        self.vectors = vectors
+        self.tokenizer = tokenizer
+        self._state = state
+
+    def score(self, pairs: Pairs, state: None, deadline: Deadline) -> Scored:
+        encoded = self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+        scores = np.full(len(pairs), NO_MATCH, np.float32)
+        products = np.zeros(len(pairs), np.int64)
+        for rows in rows_of(pairs.owner, len(pairs.questions)):
+            if len(rows):
+                scores[rows], products[rows] = match(self.vectors, encoded, rows)
+        operations = 2 * len(self.vectors.mean) * products
+        return Scored(scores, self._state(encoded), encoded.truncated, encoded.lengths, operations)
+
+    def flops(self, tokens: Ints) -> Ints:
+        """Nothing that depends on the pair's length alone; `score` counts the products it makes."""
+        return np.zeros_like(tokens)
+
+    def probability(self, scores: Floats) -> Floats:
+        """(1 + score) / 2: the same order between 0 and 1, not a probability of being correct."""
+        return np.float32(0.5) * (1 + scores)
+
+
+def match(vectors: PieceVectors, encoded: EncodedPairs, rows: Ints) -> tuple[Floats, Ints]:
+    """Scores of one question's pairs, and how many dot products each of them is made of, (rows,) each.
+
+    A piece that occurs in many texts is compared with the question once.
+    """
+    question = encoded.question(rows[0])
+    question = question[vectors.weights[question] > 0]
+    weights = vectors.weights[question]
+    positions, lengths = encoded.text_positions(rows)
+    ids = encoded.ids[positions].astype(np.int64)
+    known = vectors.weights[ids] > 0
+    owner = np.repeat(np.arange(len(rows)), lengths)[known]
+    ids = ids[known]
+    lengths = np.bincount(owner, minlength=len(rows))
+    scores = np.full(len(rows), NO_MATCH, np.float32)
+    if not len(question):  # nothing to compare: all texts are alike
+        return np.zeros(len(rows), np.float32), np.zeros(len(rows), np.int64)
+    if len(ids):
+        pieces, column = _distinct(ids, len(vectors.weights))
+        similar = vectors.unit(question) @ vectors.unit(pieces).T  # (question, pieces)
+        some = np.flatnonzero(lengths)
+        starts = np.cumsum(lengths[some]) - lengths[some]
+        best = np.maximum.reduceat(similar[:, column], starts, axis=1)  # (question, texts with pieces)
+        scores[some] = weights @ best / weights.sum()
+    return scores, lengths * len(question)
+
+
+def _distinct(ids: Ints, vocabulary: int) -> tuple[Ints, Ints]:
+    """The distinct ids, and each id's place among them; without sorting."""
+    seen = np.zeros(vocabulary, bool)
+    seen[ids] = True
+    pieces = np.flatnonzero(seen)
+    place = np.empty(vocabulary, np.int64)
+    place[pieces] = np.arange(len(pieces))
+    return pieces, place[ids]

@@ -1,0 +1,54 @@
+"""Exit 0 of an exported ranker: its weights in a file of their own, its embeddings where the graphs have them.
+
+`exit0.npz` holds the weights of the word pieces, the mean of the embedding table, and where in `weights.bin` the table
+stands: as float32, or as int8 with a scale for each row. The table is mapped into memory, not read.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cascada.encoders.late_interaction import PieceVectors
+from cascada.ranking.stage import Floats, Ints
+
+if TYPE_CHECKING:
+    from cascada.graphs.graph import WeightsFile
+
+EXIT0_FILE = "exit0.npz"
+
+
+def quantised_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Rows as int8, (rows, width), and a scale for each, (rows, 1)."""
+    scale = np.maximum(np.abs(table).max(1, keepdims=True), 1e-12) / 127
+    return np.round(table / scale).astype(np.int8), scale.astype(np.float32)
+
+
+def save_vectors(folder: Path, table: Floats, weights: Floats, weights_file: WeightsFile, *, int8: bool) -> None:
+    """Write the file. The table is added to the weights, which keep it once, whatever number of graphs has it."""
+    if int8:
+        rows, scale = quantised_rows(table)
+        places = [weights_file.offset_of(rows), weights_file.offset_of(scale)]
+    else:
+        places = [weights_file.offset_of(table)]
+    np.savez(folder / EXIT0_FILE, weights=weights, mean=table.mean(0), shape=table.shape, places=places)
+
+
+def load_vectors(folder: Path) -> PieceVectors:
+    """What `save_vectors` wrote."""
+    with np.load(folder / EXIT0_FILE) as kept:
+        weights, mean, shape, places = (kept[name] for name in ("weights", "mean", "shape", "places"))
+    file = folder / "weights.bin"
+    if len(places) == 1:
+        table = np.memmap(file, np.float32, "r", int(places[0]), tuple(shape))
+        return PieceVectors(lambda ids: table[ids], mean, weights)
+    rows = np.memmap(file, np.int8, "r", int(places[0]), tuple(shape))
+    scale = np.memmap(file, np.float32, "r", int(places[1]), (shape[0], 1))
+
+    def dequantised(ids: Ints) -> Floats:
+        return rows[ids] * scale[ids]
+
+    return PieceVectors(dequantised, mean, weights)

@@ -1,0 +1,163 @@
+"""Exit 0 scores candidates by late interaction over the encoder's input embeddings, before any layer runs."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cascada import Ranker
+from cascada.core.errors import CascadaError
+from cascada.encoders.late_interaction import NO_MATCH, PieceVectors, match, piece_weights
+from cascada.systems.cascade.folder import cut, load, save
+from cascada.systems.cascade.shape import CascadeShape
+from cascada.systems.export import export
+from cascada.text.pairs import EncodedPairs
+
+VOCABULARY = 12
+IGNORED = 0
+
+
+def vectors(seed=0):
+    random = np.random.default_rng(seed)
+    table = random.normal(size=(VOCABULARY, 5)).astype(np.float32)
+    weights = random.uniform(0.1, 3, VOCABULARY).astype(np.float32)
+    weights[IGNORED] = 0
+    return table, PieceVectors(lambda ids: table[ids], table.mean(0), weights)
+
+
+def encoded(question, texts):
+    """Pairs laid out as [9, question, 9, text, 9]."""
+    rows = [[9, *question, 9, *text, 9] for text in texts]
+    second = len(question) + 2
+    spans = [(1, 1 + len(question), second, second + len(text)) for text in texts]
+    lengths = [len(row) for row in rows]
+    ids = np.array([id for row in rows for id in row], np.int32)
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    return EncodedPairs(ids, np.zeros(len(ids), np.int8), offsets, np.zeros(len(texts), bool), np.array(spans))
+
+
+def by_definition(table, found, question, text):
+    own = [id for id in text if found.weights[id] > 0]
+    asked = [id for id in question if found.weights[id] > 0]
+    if not asked:
+        return 0.0
+    if not own:
+        return NO_MATCH
+    centred = table - table.mean(0)
+    unit = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    best = [max(float(unit[one] @ unit[other]) for other in own) for one in asked]
+    return float(np.average(best, weights=found.weights[asked]))
+
+
+pieces = st.lists(st.integers(0, VOCABULARY - 1), max_size=6)
+
+
+@given(question=pieces, texts=st.lists(pieces, min_size=1, max_size=5), seed=st.integers(0, 5))
+@settings(deadline=None)
+def test_it_is_the_weighted_mean_of_each_question_pieces_best_match(question, texts, seed):
+    table, found = vectors(seed)
+    scores, products = match(found, encoded(question, texts), np.arange(len(texts)))
+    assert scores == pytest.approx([by_definition(table, found, question, text) for text in texts], abs=1e-5)
+    asked = sum(id != IGNORED for id in question)
+    assert products.tolist() == [asked * sum(id != IGNORED for id in text) if asked else 0 for text in texts]
+
+
+def test_a_piece_in_fewer_texts_weighs_more_and_what_is_no_word_nothing():
+    weights = piece_weights([[1, 2, 2], [1, 3], [1]], vocabulary=5, ignored=[0])
+    assert weights[0] == 0
+    assert weights[1] < weights[2] == weights[3] < weights[4]
+
+
+# In a ranker
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory, cascade_folder, words):
+    """A cascade with exit 0 in front: trained, and exported in both precisions."""
+    base = tmp_path_factory.mktemp("exit0")
+    exits = load(cascade_folder).shape.exits
+    cut(cascade_folder, (0, *exits), base / "trained", texts=[f"{one} {words[0]}" for one in words[1:40]])
+    for precision in ("fp32", "int8"):
+        export(base / "trained", base / precision, precision)
+    return base
+
+
+def test_no_other_score_changes(folders, cascade_folder, words):
+    texts = [f"{one} {other}" for one, other in zip(words[:20], words[20:40], strict=True)]
+    before = next(iter(Ranker.load(cascade_folder).exit_scores([(words[3], texts)])))
+    after = next(iter(Ranker.load(folders / "trained").exit_scores([(words[3], texts)])))
+    assert after[1:] == pytest.approx(before, abs=1e-6)
+
+
+def test_exit_0_alone_ranks_texts_with_the_rare_word_first(folders, words):
+    texts = [f"{words[0]} {words[5]}", f"{words[0]} {words[6]}", words[0], words[7]]
+    ranking = Ranker.load(folders / "trained").rank(f"{words[0]} {words[6]}", texts, drop=[0.8, 0])
+    assert ranking[0].index == 1
+    assert [stage.candidates for stage in ranking.stages] == [4, 1, 1]
+    assert [item.exit for item in ranking] == [4, 0, 0, 0]
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_an_exported_ranker_scores_as_the_trained_one(folders, words, precision):
+    groups = [(words[number], [f"{words[number]} {word}" for word in words[:15]]) for number in range(3)]
+    trained, exported = (list(Ranker.load(folders / name).exit_scores(groups)) for name in ("trained", precision))
+    for one, other in zip(trained, exported, strict=True):
+        assert other[0] == pytest.approx(one[0], abs=1e-5 if precision == "fp32" else 0.02)
+
+
+def test_the_embeddings_are_not_stored_twice(folders, cascade_folder, tmp_path):
+    export(cascade_folder, tmp_path / "without", "int8")
+    more = (folders / "int8" / "weights.bin").stat().st_size - (tmp_path / "without" / "weights.bin").stat().st_size
+    assert more == 0
+
+
+def test_questions_ranked_together_score_as_each_alone(folders, words):
+    groups = [(words[number], words[number : number + 7]) for number in range(6)]
+    ranker = Ranker.load(folders / "trained")
+    together = [scores[0].tolist() for scores in ranker.exit_scores(groups)]
+    alone = [next(iter(ranker.exit_scores([group])))[0].tolist() for group in groups]
+    assert together == alone
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\u2603\u2603"], ids=["empty", "spaces", "unknown pieces"])
+def test_a_text_without_known_pieces_comes_last_and_is_dropped_first(folders, words, text):
+    ranking = Ranker.load(folders / "trained").rank(words[2], [text, words[9], words[2]], drop=[0.5, 0])
+    assert ranking[-1].index == 0
+    assert (ranking[-1].exit, ranking[-1].raw_score) == (0, NO_MATCH)
+
+
+def test_a_question_of_unknown_pieces_leaves_the_order_as_it_is(folders, words):
+    ranking = Ranker.load(folders / "trained").rank("\u2603", words[:8], drop=[0.5, 0])
+    assert {item.index for item in ranking if item.exit == 0} == {4, 5, 6, 7}
+
+
+def test_a_text_that_does_not_fit_is_reported_and_compared_as_far_as_it_is_read(folders, words):
+    texts = [" ".join(words[:60] * 20), words[2], words[9]]
+    ranking = Ranker.load(folders / "trained").rank(words[2], texts, drop=[0.5, 0])
+    assert {item.index: (item.truncated, item.scores[0]) for item in ranking}[0] == (True, pytest.approx(1))
+
+
+def test_its_operations_are_counted_and_it_runs_no_layer(folders, words):
+    ranking = Ranker.load(folders / "trained").rank(words[2], words[:8], drop=[0.5, 0])
+    first = ranking.stages[0]
+    assert 0 < first.flops < ranking.stages[1].flops / 100
+    assert ranking.relative_cost == 0.5
+
+
+def test_without_texts_to_count_in_there_is_no_exit_0_to_add(cascade_folder, tmp_path):
+    with pytest.raises(CascadaError, match="--texts"):
+        cut(cascade_folder, (0, 4), tmp_path / "out")
+    assert not (tmp_path / "out" / "cascada.json").exists()
+
+
+def test_exit_0_cannot_stand_alone():
+    with pytest.raises(CascadaError, match="exits are"):
+        CascadeShape((0,))
+
+
+def test_weights_are_kept_in_the_folder(folders, tmp_path):
+    model = load(folders / "trained")
+    save(model, tmp_path / "again", tokenizer=folders / "trained", card="")
+    assert torch.equal(load(tmp_path / "again").piece_weights, model.piece_weights)
+    assert model.piece_weights.unique().numel() > 1

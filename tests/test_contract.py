@@ -48,7 +48,7 @@ TORCH = (
             [
                 "network",
                 "heads",
-                "level_heads",
+                "hierarchical_heads",
                 "interaction",
                 "aggregation",
                 "folder",

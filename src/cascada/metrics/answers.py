@@ -1,7 +1,7 @@
-"""Measures of question answering: exact match and F1 of short answers, and DC-BERT's measures of retrieved documents.
+"""Exact match and F1 of short answers, by SQuAD's rules.
 
-Exact match and F1 follow SQuAD's rules: they compare words in lower case, without punctuation and articles, and take
-the best of the correct answers. If there is no correct answer, as in SQuAD 2, the empty answer is correct.
+They compare words in lower case, without punctuation and articles, and take the best of the correct answers. If there
+is no correct answer, as in SQuAD 2, the empty answer is correct.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 
 from cascada.core.errors import CascadaError
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
@@ -61,34 +63,3 @@ def answer_scores(answers: Mapping[str, str], correct: Mapping[str, Sequence[str
         name: fsum(measure(answers.get(question, ""), given) for question, given in correct.items()) / len(correct)
         for name, measure in measured.items()
     }
-
-
-def open_qa_scores(
-    ranked: Mapping[str, Sequence[str]],
-    first_stage: Mapping[str, Sequence[str]],
-    holding: Mapping[str, Collection[str]],
-    n: int = 10,
-) -> dict[str, float]:
-    """P@N, PBT@N and PTB@N over the questions of `holding`: question id → the documents that contain an answer.
-
-    `ranked` and `first_stage` map question ids to document ids, best first; a missing question has no documents.
-    P@N is the share of questions with an answer among the N best. PBT@N is the share with an answer there that the N
-    best of the first stage do not have, and PTB@N the reverse: an answer that only the first stage has.
-
-    >>> open_qa_scores({"q": ["b", "c"]}, {"q": ["a", "b", "c"]}, {"q": {"a", "c"}}, n=2)
-    {'P@2': 1.0, 'PBT@2': 1.0, 'PTB@2': 1.0}
-    """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise CascadaError(f"n is {n!r}; it must be a whole number from 1.")
-    if not holding:
-        raise CascadaError("There is no question to measure on.")
-    answered = gained = lost = 0
-    for question, documents in holding.items():
-        best = set(ranked.get(question, ())[:n])
-        first = set(first_stage.get(question, ())[:n])
-        correct = set(documents)
-        answered += bool(best & correct)
-        gained += bool((best - first) & correct)
-        lost += bool((first - best) & correct)
-    counts = {"P": answered, "PBT": gained, "PTB": lost}
-    return {f"{name}@{n}": count / len(holding) for name, count in counts.items()}

@@ -1,4 +1,4 @@
-"""Measures by the names that users write: MAP, MRR, P@1, nDCG@10, R@100."""
+"""Measures by the names that users write: MAP, MRR, P@1, nDCG@10, R@100. `evaluate.py` computes them."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class CostModel:
     def __post_init__(self) -> None:
         if not any(self.exits) or any(before >= after for before, after in pairwise((self.join - 1, *self.exits))):
             raise CascadaError(
-                f"The exits are {self.exits}; they must be layers from {self.join} on, in ascending order, and end above 0."
+                f"The exits are {self.exits}; they must be layers from {self.join} on, in ascending order."
             )
         if self.join and (self.sequential or self.exits[-1] == self.join):
             raise CascadaError("A join needs an exit above it, and cannot be combined with a sequential ranker.")

@@ -1,4 +1,7 @@
-"""Drop plans: how many candidates each exit drops, and the plan that is saved with a ranker."""
+"""Drop plans: how many candidates each exit drops, and the plan that is saved with a ranker.
+
+Which candidates are dropped is decided by `executor.survivors`.
+"""
 
 from __future__ import annotations
 

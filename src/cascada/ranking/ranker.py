@@ -17,7 +17,11 @@ from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
 
 Loader = Callable[..., "Ranker"]
+
+
 _loader: list[Loader] = []
+
+
 DEFAULT_OPTIONS = RankOptions()
 
 
@@ -204,14 +208,3 @@ class Ranker:
         scored = np.isfinite(outcome.scores).sum(1)
         rows = zip(self.stages, scored, outcome.flops, outcome.seconds, strict=True)
         return tuple(StageCost(stage.exit, int(n), int(flops), float(seconds)) for stage, n, flops, seconds in rows)
-
-
-def sequential_ranker(rankers: Sequence[Ranker]) -> Ranker:
-    """Run independent rankers in sequence, each on the survivors of the one before.
-
-    Costs are relative to the last ranker alone. By default each ranker drops by its own plan, and no candidates are
-    dropped between two rankers.
-    """
-    between = drop_plan(0, 2)
-    plan = tuple(rule for ranker in rankers for rule in (*ranker.plan, *between))[:-1]
-    return Ranker([stage for ranker in rankers for stage in ranker.stages], full=rankers[-1].full, plan=plan)

@@ -11,7 +11,8 @@ from typing import Any
 from cascada.core.errors import CascadaError, first_line, require
 from cascada.core.folder import PLAN_FILE, READER, kind_of, read_shape
 from cascada.ranking.plan import read_plan
-from cascada.ranking.ranker import Ranker, sequential_ranker
+from cascada.ranking.ranker import Ranker
+from cascada.ranking.sequential import sequential_ranker
 from cascada.systems.registry import part, untrained_engine
 
 BUNDLED = "cascada-mini"

@@ -1,4 +1,4 @@
-"""Training a ranker with exits: which exits each update trains, and their loss."""
+"""Training a ranker with exits: which exits each update trains (uniform, round-robin, early, all), and their loss."""
 
 from __future__ import annotations
 

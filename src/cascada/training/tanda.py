@@ -2,7 +2,7 @@
 
 A recipe of kind `tanda` is a sequence of ordinary training runs, each in its own folder under the output. Each can be
 resumed, is not repeated once it is finished, and is loaded like any other. The paper's baselines are other values of
-`method`.
+`method`. A run starts from the one before through `model.encoder`: see `begin` in `systems/cascade/folder.py`.
 
 | method | runs for a target T |
 |---|---|

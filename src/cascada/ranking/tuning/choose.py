@@ -12,8 +12,8 @@ import numpy as np
 from cascada.core.errors import CascadaError
 from cascada.ranking.plan import Plan, drop_plan
 from cascada.ranking.stage import Ints
-from cascada.ranking.tuning.measures import Values
 from cascada.ranking.tuning.replay import COST, Figures
+from cascada.ranking.tuning.vectorised_measures import Values
 
 DIGITS = 10
 """Digits that are compared: means of equal figures may differ in later ones."""

@@ -18,10 +18,10 @@ from cascada.core.errors import CascadaError, require
 from cascada.ranking.executor import best_first
 from cascada.ranking.plan import Plan, drop_plan
 from cascada.ranking.stage import Bools, Ints
-from cascada.ranking.tuning.measures import Values
+from cascada.ranking.tuning.plan_tree import PlanTable, last_exits, tree_of
 from cascada.ranking.tuning.replay import relative_cost
 from cascada.ranking.tuning.scores import ExitScores, ScoredQuestion
-from cascada.ranking.tuning.survivors import PlanTable, last_exits, tree_of
+from cascada.ranking.tuning.vectorised_measures import Values
 
 KEEP_FACTOR = 1.1
 """Above the tight plans, each plan keeps this many times as many candidates as the next."""

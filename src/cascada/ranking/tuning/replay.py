@@ -12,9 +12,9 @@ from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES
 from cascada.ranking.plan import Plan
 from cascada.ranking.stage import Ints
-from cascada.ranking.tuning.measures import Ranks, Values, values_of
+from cascada.ranking.tuning.plan_tree import PlanTable, Tree, last_exits, tree_of
 from cascada.ranking.tuning.scores import Advance, ExitScores, ScoredQuestion, ignored
-from cascada.ranking.tuning.survivors import PlanTable, Tree, last_exits, tree_of
+from cascada.ranking.tuning.vectorised_measures import Ranks, Values, values_of
 
 COST = "relative_cost"
 SQUARED = "squared"

@@ -1,4 +1,4 @@
-"""Training a monolithic or cascade transformer."""
+"""Training a monolithic or cascade transformer. `training/exit_learner.py` chooses the exits that an update trains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cascada.objectives.levels import main_level
 from cascada.ranking.ranker import Ranker
 from cascada.systems.cascade import folder as checkpoint
 from cascada.systems.cascade.engine_torch import ranker_of
-from cascada.systems.cascade.level_heads import HierarchicalHead, folded, with_levels
+from cascada.systems.cascade.hierarchical_heads import HierarchicalHead, folded, with_levels
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.settings import CascadeModel
 from cascada.text.pairs import PairTokenizer

@@ -1,4 +1,8 @@
-"""The compare-aggregate network, its layers in the order they run. Shapes: n words of a question, m of a sentence."""
+"""The compare-aggregate network, in the order it runs: gated encoding, co-attention (with k-max), comparison.
+
+Shapes: n words of a question, m of a sentence. `aggregation.py` has the convolutions, `objectives/level_heads.py` the
+prediction of each level.
+"""
 
 from __future__ import annotations
 
@@ -44,16 +48,16 @@ def co_attention(
     return to_text @ text, to_question @ question
 
 
-def attention(scores: Tensor, mask: Tensor, most: int | None) -> Tensor:
+def attention(scores: Tensor, mask: Tensor, k_max: int | None) -> Tensor:
     """Softmax of scores (pairs, words, others) over the others where `mask` (pairs, others) is True.
 
-    With `most`, only over that many of the highest scores: renormalising the k largest weights is the softmax of the k
+    With `k_max`, only over that many of the highest scores: renormalising the k largest weights is the softmax of the k
     largest scores. Ties with the k-th score are kept, so that a repeated word has the same weight in both places.
     """
     scores = scores.masked_fill(~mask[:, None, :], -torch.inf)
-    if most is not None:
-        padded = pad(scores, (0, most), value=-torch.inf)  # topk needs at least `most`
-        scores = scores.masked_fill(scores < padded.topk(most).values[..., -1:], -torch.inf)
+    if k_max is not None:
+        padded = pad(scores, (0, k_max), value=-torch.inf)  # topk needs at least that many
+        scores = scores.masked_fill(scores < padded.topk(k_max).values[..., -1:], -torch.inf)
     return scores.softmax(-1)
 
 

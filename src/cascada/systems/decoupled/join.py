@@ -1,6 +1,7 @@
 """The join: what is added to the encodings of the two sides before they are read together.
 
-It is a look-up and at most one small matrix product, so it is computed in numpy, whatever the engine.
+It is a look-up and at most one small matrix product, so it is computed in numpy, whatever the engine. What is trained
+are `GlobalEmbeddings` in `network.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from cascada.ranking.stage import Floats
 Array = NDArray[Any]  # of float32 or float16
 
 JOIN_FILE = "meeting.npz"
+"""The name that exported folders have always had."""
 
 
 @dataclass(frozen=True)

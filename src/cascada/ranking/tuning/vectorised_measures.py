@@ -12,6 +12,7 @@ from cascada.ranking.stage import Ints
 
 Values = NDArray[np.float64]
 
+
 Ranks = Ints
 """(orders, correct): the rank of each correct candidate, from 1."""
 
@@ -51,4 +52,6 @@ def _discounted(ranks: Ranks, gains: Ints, k: int) -> Values:
 
 
 _WHOLE_LIST: dict[str, Callable[[Ranks], Values]] = {"MAP": average_precision, "MRR": reciprocal_rank}
+
+
 _CUT_OFF: dict[str, Callable[[Ranks, Ints, int], Values]] = {"P": precision, "R": recall, "nDCG": ndcg}

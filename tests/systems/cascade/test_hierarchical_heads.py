@@ -7,7 +7,7 @@ import torch
 from cascada.encoders.encoder import load_encoder
 from cascada.objectives.level_heads import score_of
 from cascada.objectives.levels import SCHEMES, main_level
-from cascada.systems.cascade.level_heads import folded, with_levels
+from cascada.systems.cascade.hierarchical_heads import folded, with_levels
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape
 

@@ -11,7 +11,7 @@ from cascada.search.assemble import ask, asker_of, retriever_of
 from cascada.search.files import read_passages
 from cascada.search.formats import read
 from cascada.search.index import Index, Update
-from cascada.search.passages import Document, Passage, passages
+from cascada.search.passage import Document, Passage, passages
 from cascada.search.retrievers import MemoryRetriever, Retriever
 
 __all__ = [

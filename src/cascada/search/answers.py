@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from cascada.ranking.result import on_one_line
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 
 CONTEXT = 240
 """Characters of the passage that are shown before and after the answer."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from cascada.core.errors import CascadaError
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 from cascada.text.sentences import sentences
 from cascada.text.words import words
 

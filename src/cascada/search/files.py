@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cascada.core.errors import DataError
 from cascada.search.formats import KNOWN, READERS, read
-from cascada.search.passages import Passage, passages
+from cascada.search.passage import Passage, passages
 
 Source = str | PathLike[str]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, Protocol, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 from cascada.search.tfidf import RESCORED, TfIdf
 from cascada.text.bm25 import BM25Index
 

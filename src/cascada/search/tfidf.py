@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from math import log, log1p
 
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 from cascada.text.words import words
 
 Term = tuple[str, ...]

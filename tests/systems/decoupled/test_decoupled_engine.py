@@ -25,6 +25,8 @@ SHAPES = {
     "lstm": {"join": 3, "exits": (3, 4), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+    "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
+    "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
 }
 
 

@@ -21,6 +21,8 @@ SHAPES = {
     "lstm": {"join": 3, "exits": (3, 5), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
+    "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
+    "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
 }
 
 
@@ -87,11 +89,14 @@ def test_what_is_exported_is_not_exported_or_trained_again(encoder_folder, tmp_p
 
 
 @pytest.mark.parametrize("scores", ["own", "added"])
-def test_the_folder_has_the_same_keys_as_ever(encoder_folder, tmp_path, scores):
+def test_the_folder_keeps_its_keys(encoder_folder, tmp_path, scores):
     folder = save_model(tmp_path / "trained", encoder_folder, join=2, exits=(2, 3), scores=scores)
     export(folder, tmp_path / "out", "fp32")
     shape = json.loads((tmp_path / "out" / "cascada.json").read_text(encoding="utf-8"))
     sizes = {"hidden", "feed_forward", "pad_id", "precision", "fingerprint", "question_length", "max_length"}
-    assert set(shape) == {"format", "engine", "kind", "exits", "join", "interaction", "keep", "onto_cosine"} | sizes
+    assert (
+        set(shape)
+        == {"format", "engine", "kind", "exits", "join", "interaction", "keep", "onto_cosine", "match"} | sizes
+    )
     assert shape["onto_cosine"] is (scores == "added")
     assert read_exported(tmp_path / "out").scores == scores

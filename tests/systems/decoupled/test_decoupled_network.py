@@ -9,7 +9,7 @@ import torch
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import additive_mask, load_encoder
 from cascada.systems.decoupled.folder import begin, load, save
-from cascada.systems.decoupled.network import CosineExit, DecoupledRanker
+from cascada.systems.decoupled.network import DecoupledRanker, JoinExit, late_interaction
 from cascada.systems.decoupled.shape import DecoupledShape
 
 SHAPES = {
@@ -18,6 +18,7 @@ SHAPES = {
     "linear": {"join": 4, "exits": (5,), "interaction": "linear"},
     "lstm": {"join": 4, "exits": (5,), "interaction": "lstm"},
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8},
+    "late interaction": {"join": 2, "exits": (2, 3, 4), "match": "late"},
 }
 
 
@@ -188,14 +189,35 @@ def test_a_teaching_exit_has_no_gradient(encoder_folder):
     assert not logits[4].requires_grad
 
 
-def test_a_higher_cosine_is_a_higher_score_whatever_was_learned():
-    exit = CosineExit()
-    angles = torch.linspace(0, 3, 7)
-    texts = torch.stack((angles.cos(), angles.sin()), -1)
+def test_late_interaction_is_the_mean_of_each_own_tokens_best_cosine():
+    torch.manual_seed(0)
+    questions, documents = torch.randn(2, 5, 6), torch.randn(3, 7, 6)
+    question_lengths, document_lengths = [5, 4], [7, 3, 5]
+    question_mask, document_mask = (
+        torch.arange(longest) < torch.tensor(lengths)[:, None]
+        for longest, lengths in ((5, question_lengths), (7, document_lengths))
+    )
+    pairs = [(0, 0), (0, 1), (1, 2), (1, 1)]
+    question_of, document_of = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
+    scores = late_interaction((questions, question_mask, question_of), (documents, document_mask, document_of))
+    for score, (question, document) in zip(scores, pairs, strict=True):
+        own = questions[question, 1 : question_lengths[question] - 1]  # without the special tokens at both ends
+        cosines = torch.cosine_similarity(own[:, None], documents[document, None, : document_lengths[document]], dim=-1)
+        torch.testing.assert_close(score, cosines.amax(1).mean())
+
+
+def test_a_question_of_special_tokens_alone_is_compared_by_them():
+    questions, mask = torch.randn(1, 2, 6), torch.ones(1, 2, dtype=bool)
+    row = torch.zeros(1, dtype=torch.int64)
+    assert late_interaction((questions, mask, row), (questions, mask, row)).item() == pytest.approx(1)
+
+
+def test_a_higher_similarity_is_a_higher_score_whatever_was_learned():
+    exit = JoinExit()
     for log_scale, shift in ((2.3, -5.0), (-4.0, 3.0), (0.0, 0.0)):
         exit.log_scale.data.fill_(log_scale)
         exit.shift.data.fill_(shift)
-        scores = exit(torch.tensor([[1.0, 0.0]]).expand(7, -1), texts)
+        scores = exit(torch.linspace(1, -1, 7))
         margins = (scores[:, 1] - scores[:, 0]).tolist()
         assert all(before > after for before, after in pairwise(margins))
 

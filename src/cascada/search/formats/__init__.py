@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cascada.core.errors import DataError
 from cascada.search.formats import html, jsonl, pdf, plain
-from cascada.search.passages import Document
+from cascada.search.passage import Document
 
 READERS: dict[str, Callable[[Path], Iterator[Document]]] = {
     ".txt": plain.read,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cascada.core.errors import DataError
 from cascada.search.formats.plain import read_text
-from cascada.search.passages import Document
+from cascada.search.passage import Document
 from cascada.text.html import BLOCK_TAGS
 
 _MORE_BLOCKS = {"html", "head", "body", "main", "section", "article", "header", "footer", "nav", "aside", "form"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cascada.data import check
 from cascada.data.lines import records
-from cascada.search.passages import Document
+from cascada.search.passage import Document
 
 
 def read(path: Path) -> Iterator[Document]:

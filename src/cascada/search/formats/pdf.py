@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cascada.core.errors import DataError, first_line
-from cascada.search.passages import Document
+from cascada.search.passage import Document
 
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_A-Z])")
 """`docu-⏎ment`. A compound broken at its own hyphen loses the hyphen; hyphenated single words are far more common."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cascada.core.errors import DataError
-from cascada.search.passages import Document
+from cascada.search.passage import Document
 
 
 def read(path: Path) -> Iterator[Document]:

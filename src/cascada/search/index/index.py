@@ -11,7 +11,7 @@ from cascada.search.files import Report, Source, Watch
 from cascada.search.index import layout
 from cascada.search.index.layout import FileRecord
 from cascada.search.index.update import Update, forget, update
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 from cascada.search.retrievers import checked_scoring
 from cascada.search.tfidf import RESCORED, Term, TfIdf
 from cascada.text.words import words

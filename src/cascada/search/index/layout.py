@@ -17,7 +17,7 @@ import tantivy
 from cascada.core.errors import CascadaError, DataError, first_line
 from cascada.core.files import atomic_write
 from cascada.search.formats import status
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 from cascada.text.words import words
 
 FORMAT = 1

@@ -15,7 +15,7 @@ import tantivy
 from cascada.core.errors import CascadaError, DataError, first_line
 from cascada.search.files import Report, Source, Watch, file_passages, find_files, report_skipped
 from cascada.search.index.layout import FileRecord, add_record, entry_of, file_key
-from cascada.search.passages import Passage
+from cascada.search.passage import Passage
 
 if TYPE_CHECKING:
     from cascada.search.index.index import Index

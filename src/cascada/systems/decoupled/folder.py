@@ -16,7 +16,7 @@ from cascada.encoders.files import copy_tokenizer, read_weights, write_weights
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import KIND, DecoupledShape
 
-CHANGEABLE = {"exits", "dropout", "interaction", "scores"}
+CHANGEABLE = {"exits", "dropout", "interaction", "scores", "match"}
 """The fields in which a ranker may differ from the trained ranker that it continues from."""
 
 

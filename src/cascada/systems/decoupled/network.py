@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import cosine_similarity, normalize
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
@@ -16,21 +16,21 @@ from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction
 from cascada.systems.decoupled.shape import DecoupledShape
 
 LOG_SCALE, SHIFT = "cosine.log_scale", "cosine.shift"
-"""The names of the cosine exit's two weights in the ranker."""
+"""The names of the two weights of the exit at the join."""
 
 
-class CosineExit(nn.Module):
-    """The exit at the join: scale · cosine + shift of the mean encodings. The trained scale and shift keep the order of
-    the cosine and make the score a probability."""
+class JoinExit(nn.Module):
+    """The exit at the join: scale · similarity + shift. The trained scale and shift keep the order of the similarities
+    and make the score a probability."""
 
     def __init__(self) -> None:
         super().__init__()
         self.log_scale = nn.Parameter(torch.tensor(2.3))  # a logarithm, because a negative scale would invert the order
         self.shift = nn.Parameter(torch.tensor(-5.0))
 
-    def forward(self, question: Tensor, document: Tensor) -> Tensor:
-        """Logits (pairs, 2) of mean encodings (pairs, hidden)."""
-        score = self.log_scale.exp() * cosine_similarity(question, document, dim=-1) + self.shift
+    def forward(self, similarity: Tensor) -> Tensor:
+        """Logits (pairs, 2) of similarities (pairs,)."""
+        score = self.log_scale.exp() * similarity + self.shift
         return torch.stack((torch.zeros_like(score), score), -1)
 
 
@@ -71,6 +71,33 @@ Side = tuple[Tensor, Tensor, Tensor]
 """The encodings of one side (texts, tokens, hidden), their mask (texts, tokens), and the row of each pair (pairs,)."""
 
 
+def mean_cosine(question: Side, document: Side) -> Tensor:
+    """The cosine of the mean encodings of each pair, (pairs,)."""
+    first, second = (mean_of_tokens(states, mask)[rows] for states, mask, rows in (question, document))
+    return cosine_similarity(first, second, dim=-1)
+
+
+def late_interaction(question: Side, document: Side) -> Tensor:
+    """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,)."""
+    questions, question_mask, question_of = question
+    documents, document_mask, document_of = document
+    cosines = normalize(questions, dim=-1)[question_of] @ normalize(documents, dim=-1)[document_of].mT
+    best = cosines.masked_fill(~document_mask[document_of][:, None, :], -1.0).amax(-1)  # (pairs, question tokens)
+    own = own_tokens(question_mask)[question_of]
+    return (best * own).sum(-1) / own.sum(-1)
+
+
+def own_tokens(mask: Tensor) -> Tensor:
+    """A mask (questions, tokens) without the special tokens at either end; of a text with nothing else, all of it."""
+    lengths = mask.sum(-1, keepdim=True)
+    position = torch.arange(mask.shape[1], device=mask.device)
+    inner = (position > 0) & (position < lengths - 1)
+    return torch.where(lengths > 2, inner, mask)
+
+
+SIMILARITIES = {"cosine": mean_cosine, "late": late_interaction}
+
+
 class DecoupledRanker(nn.Module):
     """Scores pairs of question and document, which are encoded separately up to the join."""
 
@@ -92,7 +119,7 @@ class DecoupledRanker(nn.Module):
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
-        self.cosine = CosineExit() if shape.cosine else None
+        self.cosine = JoinExit() if shape.cosine else None  # a name in saved weights
         zero = shape.adds_to_cosine
         self.classifiers = nn.ModuleDict(
             {str(exit): classifier(self.hidden, shape.dropout, zero=zero) for exit in shape.joint_exits}
@@ -153,7 +180,7 @@ class DecoupledRanker(nn.Module):
             with torch.set_grad_enabled(gradient and used):
                 features: tuple[Tensor, ...]
                 if exit == join:
-                    features = tuple(mean_of_tokens(side, real)[rows] for side, real, rows in sides)
+                    features = (SIMILARITIES[self.shape.match](*sides),)
                 else:
                     states, pair_features = self.interaction(states, mask, second, done - join, exit - join)
                     features = (pair_features,)
@@ -168,7 +195,7 @@ class DecoupledRanker(nn.Module):
     def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
         """Logits (pairs, 2) at an exit, without the cosine's logits that they may be added to.
 
-        `features` are those of the interaction; at the join, the mean encodings of the two sides.
+        `features` are those of the interaction; at the join, the similarities of the two sides.
         """
         head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
         return head(*features)  # type: ignore[misc, no-any-return]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cascada.systems.decoupled.shape import DecoupledShape, Interaction, Scores, Towers
+from cascada.systems.decoupled.shape import DecoupledShape, Interaction, Match, Scores, Towers
 from cascada.training.settings import BatchSettings, Count, ExitTraining, Positive, Settings, Share, Text
 
 
@@ -20,7 +20,8 @@ class DecoupledModel(Settings):
     """The number of layers that each side runs separately; all of the encoder's if not given, as in DC-BERT."""
     exits: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     """Layers after which candidates may be dropped; layers above the join continue its numbering. An exit at the join
-    ranks by cosine. If not given: the encoder's last layer, or one layer above the join if the join is the last."""
+    compares the two sides (see `match`). If not given: the encoder's last layer, or one layer above the join if the
+    join is the last."""
     towers: Towers = DecoupledShape.towers
     interaction: Interaction = DecoupledShape.interaction
     keep: Count | None = None
@@ -34,6 +35,9 @@ class DecoupledModel(Settings):
     scores: Scores = DecoupledShape.scores
     """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
     initialised to zero."""
+    match: Match = "late"
+    """How an exit at the join compares the two sides: by `late` interaction of all tokens, or by the `cosine` of their
+    mean encodings."""
 
 
 class DecoupledBatch(BatchSettings):

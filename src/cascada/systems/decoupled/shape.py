@@ -17,6 +17,7 @@ KIND = "decoupled"
 Towers = Literal["two", "shared"]
 Interaction = Literal["layers", "linear", "lstm"]
 Scores = Literal["own", "added"]
+Match = Literal["cosine", "late"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class DecoupledShape:
 
     `join` is the number of layers that each side runs separately. `exits` continue its numbering: join 6 with exits
     (7,) is DC-BERT on six layers with one interaction layer; join 6 with exits (8, 10, 12) is a decoupled cascade. An
-    exit at the join itself compares the mean encodings of the two sides by cosine.
+    exit at the join itself compares the encodings of the two sides; see `match`.
     """
 
     join: int
@@ -44,6 +45,9 @@ class DecoupledShape:
     scores: Scores = "own"
     """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
     initialised to zero."""
+    match: Match = "cosine"
+    """How an exit at the join compares the two sides: by the `cosine` of their mean encodings, or by `late`
+    interaction, in which every token of the question takes its best match among the document's tokens."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exits", tuple(self.exits))
@@ -64,6 +68,7 @@ class DecoupledShape:
                 f"exits are {self.exits}; with {self.interaction} interaction only the last is above the join."
             )
         _check_choice("scores", self.scores, get_args(Scores))
+        _check_choice("match", self.match, get_args(Match))
         if self.adds_to_cosine and not self.cosine:
             raise CascadaError(f"scores are added, but exits {self.exits} have none at the join, {self.join}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:

@@ -1,4 +1,4 @@
-"""The stages of a decoupled ranker: encode both sides, compare them by cosine or join them, run the layers above."""
+"""The stages of a decoupled ranker: encode both sides, compare them or join them, run the layers above."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from itertools import pairwise
 import numpy as np
 
 from cascada.ranking.arrays import shortest_first, sigmoid
+from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, Stage
 from cascada.systems.decoupled.documents import Documents, EncodingStore, encode_side
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
-from cascada.systems.decoupled.join import Array
+from cascada.systems.decoupled.join import Array, JoinWeights
 from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
+
+DOCUMENTS_AT_ONCE = 128
+"""Documents whose tokens are compared with a question together."""
 
 
 class SideEncoder:
@@ -71,13 +75,16 @@ class DecoupledStage:
             state, unscored = self.sides.encode(pairs, deadline)
         if self.exit == self.engine.shape.join:
             assert isinstance(state, EncodedSides)
-            cosines = self._cosine(state)
-            scored = Scored(cosines, replace(state, base=cosines) if self.engine.shape.adds_to_cosine else state)
+            scores, operations = self._compare(state)
+            passed_on = replace(state, base=scores) if self.engine.shape.adds_to_cosine else state
+            scored = Scored(scores, passed_on, extra_flops=operations)
         else:
             scored = self._joint(state, deadline)
         if unscored is None:
             return scored
-        return replace(unscored, scores=scored.scores, state=scored.state)
+        assert unscored.extra_flops is not None
+        spent = unscored.extra_flops if scored.extra_flops is None else unscored.extra_flops + scored.extra_flops
+        return replace(unscored, scores=scored.scores, state=scored.state, extra_flops=spent)
 
     def flops(self, tokens: Ints) -> Ints:
         return self.engine.flop_counts.joint(self.first, self.exit, tokens)
@@ -86,15 +93,16 @@ class DecoupledStage:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
         return sigmoid(scores)
 
-    def _cosine(self, state: EncodedSides) -> Floats:
-        """Scores (pairs,) of the exit at the join."""
+    def _compare(self, state: EncodedSides) -> tuple[Floats, Ints | None]:
+        """Scores (pairs,) of the exit at the join, and the operations of comparing; None where they are negligible."""
         weights = self.engine.join_weights
-        questions = unit(np.stack([states.mean(0) for states in state.questions]))
-        cached = np.stack([states.mean(0, dtype=np.float32) for states in state.documents])
-        documents = unit(weights.project_up(cached))  # linear: the projection of the mean is the mean of projections
         scale, shift = weights.cosine
-        cosines: Floats = (questions[state.question_of] * documents[state.document_of]).sum(1)
-        return (scale * cosines + shift).astype(np.float32)
+        if self.engine.shape.match == "cosine":
+            similarity, operations = mean_cosine(state, weights), None
+        else:
+            similarity = late_interaction(state, weights)
+            operations = 2 * weights.question.shape[1] * state.question_lengths * state.document_lengths
+        return (scale * similarity + shift).astype(np.float32), operations
 
     def _joint(self, state: EncodedSides | JoinedPairs, deadline: Deadline) -> Scored:
         """Scores of an exit above the join."""
@@ -116,6 +124,32 @@ class DecoupledStage:
 
     def _batches(self, lengths: Ints) -> Iterator[Ints]:
         return shortest_first(lengths, self.engine.budget)
+
+
+def mean_cosine(state: EncodedSides, weights: JoinWeights) -> Floats:
+    """The cosine of the mean encodings of each pair, (pairs,)."""
+    questions = unit(np.stack([states.mean(0) for states in state.questions]))
+    cached = np.stack([states.mean(0, dtype=np.float32) for states in state.documents])
+    documents = unit(weights.project_up(cached))  # linear: the projection of the mean is the mean of projections
+    cosines: Floats = (questions[state.question_of] * documents[state.document_of]).sum(1)
+    return cosines
+
+
+def late_interaction(state: EncodedSides, weights: JoinWeights) -> Floats:
+    """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,).
+
+    Special tokens at either end of a question do not count. Documents are compared some at a time, to bound memory.
+    """
+    scores = np.zeros(len(state.question_of), np.float32)
+    questions = [unit(states[1:-1] if len(states) > 2 else states) for states in state.questions]
+    for number, rows in enumerate(rows_of(state.question_of, len(questions))):
+        for start in range(0, len(rows), DOCUMENTS_AT_ONCE):
+            some = rows[start : start + DOCUMENTS_AT_ONCE]
+            documents = [state.documents[place] for place in state.document_of[some]]
+            starts = np.cumsum([0, *(len(tokens) for tokens in documents[:-1])])
+            cosines = questions[number] @ unit(weights.project_up(np.concatenate(documents))).T
+            scores[some] = np.maximum.reduceat(cosines, starts, axis=1).mean(0)
+    return scores
 
 
 def unit(vectors: Floats) -> Floats:

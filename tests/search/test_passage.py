@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cascada.search import Document, passages
-from cascada.search.passages import MAX_LENGTH
+from cascada.search.passage import MAX_LENGTH
 
 SPACES = [" ", "\n", "\n\n", "\r\n\r\n", "\f", "\n \t\n", "\xa0", "\ufeff"]
 PIECES = ["A heading", "It ended. ", "word ", "Why? ", "x" * 700, "one two three four. " * 60, "y" * (MAX_LENGTH + 5)]

@@ -12,11 +12,16 @@ from cascada.text.sentences import sentences
 MAX_LENGTH = 2000
 """Characters of a passage, about 300 words. Longer paragraphs, such as a PDF's pages, are cut between sentences."""
 
+
 MAX_HEADING = 100
 """Characters of a heading."""
 
+
 _BREAK = re.compile(r"\n(?:[^\S\n]*\n)+|\f")
+
+
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]*_]*$")
+
 
 Offsets = tuple[int, int]
 """First character, and the one after the last."""

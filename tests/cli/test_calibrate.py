@@ -11,7 +11,8 @@ from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
 from cascada.metrics.calibration import calibration_error
 from cascada.ranking import Ranker
-from cascada.ranking.plan import plan_of, write_plan
+from cascada.ranking.plan import plan_of
+from cascada.ranking.plan_file import write_plan
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ from decimal import Decimal
 import pytest
 
 from cascada.core.errors import CascadaError
-from cascada.ranking.plan import PLAN_FILE, dropped, forget_plan, read_plan, write_plan
+from cascada.core.folder import PLAN_FILE
+from cascada.ranking.plan import dropped
+from cascada.ranking.plan_file import forget_plan, read_plan, write_plan
 
 EXITS = (4, 8, 12)
 

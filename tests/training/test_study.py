@@ -7,7 +7,7 @@ import pytest
 
 from cascada.core.errors import CascadaError
 from cascada.data import load
-from cascada.ranking.plan import write_plan
+from cascada.ranking.plan_file import write_plan
 from cascada.training import study_report as report
 from cascada.training.recipes import parse_recipe
 from cascada.training.study import measure, members, run_study

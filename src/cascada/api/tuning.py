@@ -14,7 +14,8 @@ from cascada.core.folder import read_shape
 from cascada.data import Group
 from cascada.metrics import Measure
 from cascada.ranking import Ranker
-from cascada.ranking.plan import Plan, write_plan
+from cascada.ranking.plan import Plan
+from cascada.ranking.plan_file import write_plan
 from cascada.ranking.tuning import (
     LOSS,
     PAPER,

@@ -90,7 +90,7 @@ def tune(
 
 
 def _forget(folder: Path) -> str:
-    from cascada.ranking.plan import forget_plan
+    from cascada.ranking.plan_file import forget_plan
 
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,5 +57,7 @@ def _replacing(path: Path) -> Iterator[tuple[Path, Path]]:
 
 def _opened(path: Path, *, compressed: bool) -> IO[str]:
     if compressed:
+        import gzip  # late: it takes time, and few files are compressed
+
         return cast(IO[str], gzip.open(path, "wt", encoding="utf-8", newline="\n"))
     return open(path, "w", encoding="utf-8", newline="\n")

@@ -1,6 +1,14 @@
 """The rankers, one room per system; `registry.py` says which kind of ranker lives in which room."""
 
-from cascada.ranking.ranker import use_loader
-from cascada.systems.load import load
+from typing import Any
 
-use_loader(load)
+from cascada.ranking.ranker import Ranker, use_loader
+
+
+def _load(*args: Any, **options: Any) -> Ranker:
+    from cascada.systems.load import load  # late, to keep `import cascada` fast
+
+    return load(*args, **options)
+
+
+use_loader(_load)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cascada.core.errors import CascadaError, first_line, require
 from cascada.core.folder import PLAN_FILE, READER, kind_of, read_shape
-from cascada.ranking.plan import read_plan
+from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.sequential import sequential_ranker
 from cascada.systems.registry import part, untrained_engine

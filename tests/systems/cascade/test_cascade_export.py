@@ -11,7 +11,7 @@ import torch
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
-from cascada.ranking.plan import write_plan
+from cascada.ranking.plan_file import write_plan
 from cascada.systems.cascade import folder as checkpoint
 from cascada.systems.cascade.engine_onnx import OnnxStage, onnx_ranker
 from cascada.systems.cascade.engine_torch import torch_ranker

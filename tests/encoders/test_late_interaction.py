@@ -1,13 +1,17 @@
 """Exit 0 scores candidates by late interaction over the encoder's input embeddings, before any layer runs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cascada
 from cascada import Ranker
 from cascada.core.errors import CascadaError
+from cascada.data import Candidate, Group, write_jsonl
 from cascada.encoders.late_interaction import NO_MATCH, PieceVectors, match, piece_weights
 from cascada.systems.cascade.folder import cut, load, save
 from cascada.systems.cascade.shape import CascadeShape
@@ -161,3 +165,69 @@ def test_weights_are_kept_in_the_folder(folders, tmp_path):
     save(model, tmp_path / "again", tokenizer=folders / "trained", card="")
     assert torch.equal(load(tmp_path / "again").piece_weights, model.piece_weights)
     assert model.piece_weights.unique().numel() > 1
+
+
+# Around a ranker
+
+
+def groups_of(words):
+    return [
+        Group(
+            words[number],
+            tuple(
+                Candidate(f"{word} {words[number]}" * (place % 3 == 0) or word, int(place % 3 == 0), f"c{place}")
+                for place, word in enumerate(words[10:19])
+            ),
+            f"q{number}",
+        )
+        for number in range(12)
+    ]
+
+
+def test_tuning_searches_its_share_and_replays_what_ranking_does(folders, words, tmp_path):
+    groups = groups_of(words)
+    tuning = cascada.tune(folders / "trained", groups, budget=0.4, picture=tmp_path / "front.png")
+    plan = tuning.chosen.plan
+    assert {float(one[0]) for one in tuning.settings.plans} == {0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9}
+    result = cascada.evaluate(folders / "trained", groups, drop=list(plan))
+    assert result.measures["MAP"] == pytest.approx(tuning.chosen.figures["MAP"])
+    assert result.costs["relative_cost"] == pytest.approx(tuning.chosen.figures["relative_cost"])
+    assert tuning.single_exits[0]["relative_cost"] == 0
+    assert (tmp_path / "front.png").stat().st_size > 10_000
+
+
+def test_it_stands_in_a_sequence_of_rankers(folders, words):
+    ranking = Ranker.load(f"bm25+{folders / 'trained'}").rank(words[2], words[:8], keep=[6, 3, 2])
+    assert [stage.candidates for stage in ranking.stages] == [8, 6, 3, 2]
+
+
+def test_a_deadline_stops_the_layers_and_keeps_its_order(folders, words):
+    ranker = Ranker.load(folders / "trained")
+    ranking = ranker.rank(words[2], words[:50], deadline_ms=0.001)
+    assert not ranking.complete
+    assert [item.scores[0] for item in ranking] == sorted((item.scores[0] for item in ranking), reverse=True)
+
+
+def test_exporting_adds_it(cascade_folder, words, tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(words), encoding="utf-8")
+    cascada.export(cascade_folder, tmp_path / "out", texts=tmp_path / "texts.txt")
+    ranker = Ranker.load(tmp_path / "out")
+    assert ranker.exits == (0, *Ranker.load(cascade_folder).exits)
+    assert ranker.rank(words[4], words[:9], drop=[0.8, 0])[0].text == words[4]
+
+
+def test_training_counts_the_pieces_of_its_texts(encoder_folder, words, tmp_path):
+    groups = groups_of(words)
+    write_jsonl(groups, tmp_path / "data.jsonl")
+    recipe = {
+        "output": str(tmp_path / "run"),
+        "model": {"encoder": str(encoder_folder), "exits": [0, 2, 4], "max_length": 32},
+        "train": {"source": str(tmp_path / "data.jsonl")},
+        "dev": {"source": str(tmp_path / "data.jsonl")},
+        "training": {"epochs": 1, "exits": {"sample": "all"}},
+    }
+    (trained,) = cascada.train(recipe)
+    weights = load(Path(trained.model)).piece_weights
+    assert weights.min() == 0
+    assert weights.unique().numel() > 2
+    assert Ranker.load(trained.model).exits == (0, 2, 4)

@@ -47,6 +47,17 @@ def load_data(
     return groups, f"{name}{f' {split}' if split else ''} ({mode})"
 
 
+def read_texts(path: LocalPath) -> list[str]:
+    """The texts of a file: the "text" of each line of JSONL, otherwise each line."""
+    from cascada.data.lines import lines
+    from cascada.search import read
+
+    source = Path(path)
+    if ".jsonl" in source.suffixes:
+        return [document.text for document in read(source)]
+    return [line.text for line in lines(source)]
+
+
 def count_pairs(groups: Sequence[Group]) -> int:
     """The number of candidates of all questions."""
     return sum(len(group.candidates) for group in groups)

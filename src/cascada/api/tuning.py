@@ -83,7 +83,8 @@ def tune(
     groups, data_name = load_data(data, root, split, mode, default_split="dev")
     exit_scores = _exit_scores(str(model), groups, scores, store, on_progress)
     exits = exit_scores.exits
-    plans = default_grid(len(exits)) if ratios is None else grid_of(ratios, len(exits))
+    exit_zero = exits[0] == 0 and exit_scores.layers[0] == 0
+    plans = default_grid(len(exits), exit_zero=exit_zero) if ratios is None else grid_of(ratios, len(exits))
     with reporting(on_progress, "replaying", len(exit_scores.questions), "questions") as advance:
         tuning = choose(exit_scores, plans, measure=measure, seed=seed, advance=advance)
     tuning = replace(tuning, title=f"{model} on {data_name}")

@@ -20,6 +20,9 @@ def export(
     split: Annotated[str | None, typer.Option(help="train, dev, test …; by default dev.")] = None,
     loss: Annotated[float, typer.Option(min=0, help="Reject the export if it loses more MAP than this.")] = 0.005,
     force: Annotated[bool, typer.Option("--force", help="Keep the export, whatever it loses.")] = False,
+    texts: Annotated[
+        Path | None, typer.Option(help="Add exit 0, with IDF from these texts: a text per line, or JSONL.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a trained ranker as graphs for the CPU engine, which needs no torch."""
@@ -35,6 +38,7 @@ def export(
             root=root,
             split=split,
             loss=None if force else loss,
+            texts=texts,
             on_progress=on_progress,
         )
     if as_json:

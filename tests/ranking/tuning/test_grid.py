@@ -25,6 +25,14 @@ def test_more_exits_make_the_default_grid_coarser(exits, ratios):
     assert len(default_grid(exits)) == ratios ** (exits - 1) <= 20_000
 
 
+def test_exit_0_is_tried_with_larger_ratios_than_the_others():
+    plans = default_grid(4, exit_zero=True)
+    assert len(plans) == 7**3
+    assert max(plan[0] for plan in plans) == Decimal("0.9")
+    assert max(rule for plan in plans for rule in plan[1:]) == Decimal("0.6")
+    assert (Decimal(0),) * 3 in plans
+
+
 def test_too_many_settings_are_rejected_with_their_number():
     with pytest.raises(CascadaError, match="10 ratios at 5 exits are 100,000 settings"):
         grid_of([tenths / 10 for tenths in range(10)], 6)

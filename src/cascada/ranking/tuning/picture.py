@@ -56,6 +56,8 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
     _dots(panel, tuning, measure)
     best = front(tuning.settings, measure)
     panel.plot(cost[best], value[best], color=INK, linewidth=1.3, drawstyle="steps-post", label="front", zorder=3)
+    if next(iter(tuning.single_exits)) == 0:
+        _front_without_exit_zero(panel, tuning, measure)
     panel.axhline(100 * tuning.full[measure], color=INK, linestyle=":", linewidth=1, label="full model")
     _single_exits(panel, tuning, measure)
     chosen = tuning.chosen.figures
@@ -67,6 +69,17 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
     panel.xaxis.set_tick_params(labelbottom=True)
     panel.set_xlabel("relative cost")
     panel.margins(y=0.1)
+
+
+def _front_without_exit_zero(panel: Axes, tuning: Tuning, measure: str) -> None:
+    """The front of the plans in which exit 0 drops nothing, for comparison."""
+    rows = np.flatnonzero([float(plan[0]) == 0 for plan in tuning.settings.plans])
+    if len(rows):
+        settings = tuning.settings.take(rows)
+        best = front(settings, measure)
+        cost, value = settings.columns[COST][best], 100 * settings.columns[measure][best]
+        label = "front without exit 0"
+        panel.plot(cost, value, "--", color=INK, linewidth=1.1, drawstyle="steps-post", label=label, zorder=3)
 
 
 def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:

@@ -35,6 +35,12 @@ class Figures:
         """The figures of one plan."""
         return {name: float(values[place]) for name, values in self.columns.items()}
 
+    def take(self, rows: Ints) -> Figures:
+        """The figures of some of the plans."""
+        plans = tuple(self.plans[row] for row in rows)
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        return Figures(plans, columns, self.squared[rows], self.questions)
+
     def merged(self, others: Figures) -> Figures:
         """The figures of the same plans over the questions of both."""
         total = self.questions + others.questions

@@ -19,7 +19,8 @@ BUNDLED = "cascada-mini"
 """The model that comes with the package."""
 BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
 
-_SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin")
+_ARRAYS = ("exit0.npz", "meeting.npz")
+_SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin", *_ARRAYS)
 """The files that a model's scores depend on: not its card, its plan or the records of its training."""
 
 

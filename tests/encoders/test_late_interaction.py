@@ -1,5 +1,6 @@
 """Exit 0 scores candidates by late interaction over the encoder's input embeddings, before any layer runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ import cascada
 from cascada import Ranker
 from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
-from cascada.encoders.late_interaction import NO_MATCH, PieceVectors, match, piece_weights
+from cascada.encoders.late_interaction import NO_MATCH, SCALE, SHIFT, PieceVectors, match, piece_weights
+from cascada.metrics.calibration import calibration_error
+from cascada.systems.cascade.calibrate import calibrate
 from cascada.systems.cascade.folder import cut, load, save
 from cascada.systems.cascade.shape import CascadeShape
 from cascada.systems.export import export
@@ -107,7 +110,7 @@ def test_an_exported_ranker_scores_as_the_trained_one(folders, words, precision)
     groups = [(words[number], [f"{words[number]} {word}" for word in words[:15]]) for number in range(3)]
     trained, exported = (list(Ranker.load(folders / name).exit_scores(groups)) for name in ("trained", precision))
     for one, other in zip(trained, exported, strict=True):
-        assert other[0] == pytest.approx(one[0], abs=1e-5 if precision == "fp32" else 0.02)
+        assert other[0] == pytest.approx(one[0], abs=1e-4 if precision == "fp32" else 0.2)
 
 
 def test_the_embeddings_are_not_stored_twice(folders, cascade_folder, tmp_path):
@@ -128,7 +131,7 @@ def test_questions_ranked_together_score_as_each_alone(folders, words):
 def test_a_text_without_known_pieces_comes_last_and_is_dropped_first(folders, words, text):
     ranking = Ranker.load(folders / "trained").rank(words[2], [text, words[9], words[2]], drop=[0.5, 0])
     assert ranking[-1].index == 0
-    assert (ranking[-1].exit, ranking[-1].raw_score) == (0, NO_MATCH)
+    assert (ranking[-1].exit, ranking[-1].raw_score) == (0, SCALE * NO_MATCH + SHIFT)
 
 
 def test_a_question_of_unknown_pieces_leaves_the_order_as_it_is(folders, words):
@@ -139,7 +142,7 @@ def test_a_question_of_unknown_pieces_leaves_the_order_as_it_is(folders, words):
 def test_a_text_that_does_not_fit_is_reported_and_compared_as_far_as_it_is_read(folders, words):
     texts = [" ".join(words[:60] * 20), words[2], words[9]]
     ranking = Ranker.load(folders / "trained").rank(words[2], texts, drop=[0.5, 0])
-    assert {item.index: (item.truncated, item.scores[0]) for item in ranking}[0] == (True, pytest.approx(1))
+    assert {item.index: (item.truncated, item.scores[0]) for item in ranking}[0] == (True, pytest.approx(SCALE + SHIFT))
 
 
 def test_its_operations_are_counted_and_it_runs_no_layer(folders, words):
@@ -206,6 +209,26 @@ def test_a_deadline_stops_the_layers_and_keeps_its_order(folders, words):
     ranking = ranker.rank(words[2], words[:50], deadline_ms=0.001)
     assert not ranking.complete
     assert [item.scores[0] for item in ranking] == sorted((item.scores[0] for item in ranking), reverse=True)
+
+
+def test_calibrating_makes_its_scores_probabilities_too(folders, words, tmp_path):
+    groups = groups_of(words)
+    asked = [(group.question, group.texts) for group in groups]
+    before = Ranker.load(folders / "trained")
+    scores = np.concatenate(list(before.exit_scores(asked)), axis=1)  # (exits, candidates)
+    standard = (scores - scores.mean(1, keepdims=True)) / scores.std(1, keepdims=True)
+    correct = iter(standard.mean(0) > np.quantile(standard.mean(0), 0.7))  # what all exits tend to prefer
+    labelled = [
+        replace(group, candidates=tuple(replace(one, label=int(next(correct))) for one in group.candidates))
+        for group in groups
+    ]
+    calibrate(folders / "trained", labelled, tmp_path / "calibrated")
+    after = Ranker.load(tmp_path / "calibrated")
+    labels = np.concatenate([group.labels for group in labelled]) > 0
+    calibrated = np.concatenate(list(after.exit_scores(asked)), axis=1)
+    first = before.stages[0].probability
+    assert calibration_error(first(calibrated[0]), labels) < calibration_error(first(scores[0]), labels)
+    assert np.argsort(calibrated[0], kind="stable").tolist() == np.argsort(scores[0], kind="stable").tolist()
 
 
 def test_exporting_adds_it(cascade_folder, words, tmp_path):

@@ -15,13 +15,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cascada.ranking.arrays import sigmoid
 from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, State
 from cascada.text.bm25 import idf
 from cascada.text.pairs import EncodedPairs, PairTokenizer
 
 NO_MATCH = -1.0
-"""The score of a text without word pieces: the lowest that a cosine can be."""
+"""The similarity of a text without word pieces: the lowest that a cosine can be."""
+
+SCALE, SHIFT = 10.0, -8.0
+"""From a similarity to a raw score, whose sigmoid is the probability; until `cascada calibrate` fits both."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class PieceVectors:
     """From ids (pieces,) to rows of the embedding table (pieces, width)."""
     mean: Floats  # (width,): of all rows
     weights: Floats  # (vocabulary,): IDF; 0 for pieces that are never compared, such as special and unknown ones
+    scaling: tuple[float, float] = (SCALE, SHIFT)
+    """Scale and shift from a similarity to a raw score."""
 
     def unit(self, ids: Ints) -> Floats:
         """Unit vectors of some pieces, (pieces, width)."""
@@ -71,11 +77,13 @@ class ExitZero:
 
     def score(self, pairs: Pairs, state: None, deadline: Deadline) -> Scored:
         encoded = self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
-        scores = np.full(len(pairs), NO_MATCH, np.float32)
+        similarity = np.zeros(len(pairs), np.float32)
         products = np.zeros(len(pairs), np.int64)
         for rows in rows_of(pairs.owner, len(pairs.questions)):
             if len(rows):
-                scores[rows], products[rows] = match(self.vectors, encoded, rows)
+                similarity[rows], products[rows] = match(self.vectors, encoded, rows)
+        scale, shift = self.vectors.scaling
+        scores = (scale * similarity + shift).astype(np.float32)
         operations = 2 * len(self.vectors.mean) * products
         return Scored(scores, self._state(encoded), encoded.truncated, encoded.lengths, operations)
 
@@ -84,12 +92,12 @@ class ExitZero:
         return np.zeros_like(tokens)
 
     def probability(self, scores: Floats) -> Floats:
-        """(1 + score) / 2: the same order between 0 and 1, not a probability of being correct."""
-        return np.float32(0.5) * (1 + scores)
+        """The sigmoid of the raw score; a probability of being correct once the ranker was calibrated."""
+        return sigmoid(scores)
 
 
 def match(vectors: PieceVectors, encoded: EncodedPairs, rows: Ints) -> tuple[Floats, Ints]:
-    """Scores of one question's pairs, and how many dot products each of them is made of, (rows,) each.
+    """Similarities of one question's pairs, and how many dot products each is made of, (rows,) each.
 
     A piece that occurs in many texts is compared with the question once.
     """

@@ -1,7 +1,7 @@
 """Exit 0 of an exported ranker: its weights in a file of their own, its embeddings where the graphs have them.
 
 `exit0.npz` holds the weights of the word pieces, the mean of the embedding table, and where in `weights.bin` the table
-stands: as float32, or as int8 with a scale for each row. The table is mapped into memory, not read.
+is: as float32, or as int8 with a scale for each row. The table is mapped into memory, not read.
 """
 
 from __future__ import annotations
@@ -27,28 +27,36 @@ def quantised_rows(table: Floats) -> tuple[NDArray[np.int8], Floats]:
     return np.round(table / scale).astype(np.int8), scale.astype(np.float32)
 
 
-def save_vectors(folder: Path, table: Floats, weights: Floats, weights_file: WeightsFile, *, int8: bool) -> None:
-    """Write the file. The table is added to the weights, which keep it once, whatever number of graphs has it."""
+def save_vectors(folder: Path, table: Floats, vectors: PieceVectors, weights_file: WeightsFile, *, int8: bool) -> None:
+    """Write the file. The table is added to the weights file, which stores it once, however many graphs use it."""
     if int8:
         rows, scale = quantised_rows(table)
         places = [weights_file.offset_of(rows), weights_file.offset_of(scale)]
     else:
         places = [weights_file.offset_of(table)]
-    np.savez(folder / EXIT0_FILE, weights=weights, mean=table.mean(0), shape=table.shape, places=places)
+    np.savez(
+        folder / EXIT0_FILE,
+        weights=vectors.weights,
+        mean=vectors.mean,
+        scaling=vectors.scaling,
+        shape=table.shape,
+        places=places,
+    )
 
 
 def load_vectors(folder: Path) -> PieceVectors:
-    """What `save_vectors` wrote."""
-    with np.load(folder / EXIT0_FILE) as kept:
-        weights, mean, shape, places = (kept[name] for name in ("weights", "mean", "shape", "places"))
+    """Load what `save_vectors` wrote."""
+    with np.load(folder / EXIT0_FILE) as arrays:
+        weights, mean, shape, places = (arrays[name] for name in ("weights", "mean", "shape", "places"))
+        scale, shift = arrays["scaling"].tolist()
     file = folder / "weights.bin"
     if len(places) == 1:
         table = np.memmap(file, np.float32, "r", int(places[0]), tuple(shape))
-        return PieceVectors(lambda ids: table[ids], mean, weights)
-    rows = np.memmap(file, np.int8, "r", int(places[0]), tuple(shape))
-    scale = np.memmap(file, np.float32, "r", int(places[1]), (shape[0], 1))
+        return PieceVectors(lambda ids: table[ids], mean, weights, (scale, shift))
+    quantised = np.memmap(file, np.int8, "r", int(places[0]), tuple(shape))
+    row_scales = np.memmap(file, np.float32, "r", int(places[1]), (shape[0], 1))
 
     def dequantised(ids: Ints) -> Floats:
-        return rows[ids] * scale[ids]
+        return np.asarray(quantised[ids] * row_scales[ids])
 
-    return PieceVectors(dequantised, mean, weights)
+    return PieceVectors(dequantised, mean, weights, (scale, shift))

@@ -31,8 +31,7 @@ def calibrate(
     model = load(folder)  # a ranker of another kind is rejected before anything is scored
     require_no_ranker(out)
     scores, labels = _scored(Ranker.load(folder), groups, advance)
-    rows = zip(model.shape.exits, scores, strict=True)
-    scalings = {exit: _scaling(exit, row, labels) for exit, row in rows if exit}  # exit 0 has no head to write into
+    scalings = {exit: _scaling(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
     for exit, scaling in scalings.items():
         _apply(model, exit, scaling)
     card = read_card(folder) or "# A Cascada ranker\n"
@@ -64,7 +63,11 @@ def _scaling(exit: int, scores: NDArray[np.float64], labels: NDArray[np.bool_]) 
 
 
 def _apply(model: CascadeRanker, exit: int, scaling: PlattScaling) -> None:
-    """Write a scaling into the last layer of a head; the score is the second logit minus the first."""
+    """Write a scaling into exit 0, or into the last layer of a head: the score is the second logit minus the first."""
+    if exit == 0:
+        model.exit_zero_scaling.mul_(scaling.scale)
+        model.exit_zero_scaling[1] += scaling.shift
+        return
     out: Any = model.heads[str(exit)].get_submodule("out")
     with torch.no_grad():
         out.weight *= scaling.scale

@@ -95,7 +95,9 @@ def ranker_of(model: CascadeRanker, tokenizer: PairTokenizer) -> Ranker:
 def piece_vectors(model: CascadeRanker) -> PieceVectors:
     """The vectors and weights of exit 0, as the model has them now."""
     table = model.encoder.word_embeddings.detach().cpu().numpy()
-    return PieceVectors(lambda ids: table[ids], table.mean(0), model.piece_weights.cpu().numpy())
+    scale, shift = model.exit_zero_scaling.tolist()
+    weights = model.piece_weights.cpu().numpy()
+    return PieceVectors(lambda ids: table[ids], table.mean(0), weights, (scale, shift))
 
 
 def torch_ranker(folder: Path) -> Ranker:

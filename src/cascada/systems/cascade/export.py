@@ -16,7 +16,7 @@ from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import stage_file
 from cascada.graphs.transformer import embed, head, position_bias, run_layer
-from cascada.systems.cascade.engine_torch import ranker_of
+from cascada.systems.cascade.engine_torch import piece_vectors, ranker_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import ExportedCascade
@@ -52,8 +52,8 @@ class CascadeExporter:
             )
             (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
         if self.model.shape.exit_zero:
-            table, pieces = self.weights.embeddings.words, self.model.piece_weights.cpu().numpy()
-            save_vectors(folder, table, pieces, weights_file, int8=self.precision == "int8")
+            table, vectors = self.weights.embeddings.words, piece_vectors(self.model)
+            save_vectors(folder, table, vectors, weights_file, int8=self.precision == "int8")
 
     def shape(self) -> dict[str, Any]:
         model = self.model

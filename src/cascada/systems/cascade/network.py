@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder
+from cascada.encoders.late_interaction import SCALE, SHIFT
 from cascada.systems.cascade.heads import HEADS
 from cascada.systems.cascade.shape import CascadeShape
 
@@ -18,6 +19,8 @@ class CascadeRanker(nn.Module):
 
     piece_weights: Tensor
     """(vocabulary,): the weight of each word piece at exit 0, its IDF; only if there is an exit 0."""
+    exit_zero_scaling: Tensor
+    """(2,): scale and shift from the similarity at exit 0 to its raw score; only if there is an exit 0."""
 
     def __init__(self, encoder: StagedEncoder, shape: CascadeShape) -> None:
         super().__init__()
@@ -35,6 +38,7 @@ class CascadeRanker(nn.Module):
         )
         if shape.exit_zero:
             self.register_buffer("piece_weights", torch.ones(len(encoder.word_embeddings)))
+            self.register_buffer("exit_zero_scaling", torch.tensor([SCALE, SHIFT]))
 
     @property
     def pad_id(self) -> int:

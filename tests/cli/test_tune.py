@@ -181,3 +181,13 @@ def test_only_a_rankers_folder_can_keep_a_plan(data):
 def test_the_data_has_to_be_named(model):
     with pytest.raises(CascadaError, match="Name the data"):
         tune(model)
+
+
+def test_short_lists_are_left_alone_if_asked(model, data):
+    chosen = tune(model, data, "--ratios", "0.5", "--budget", 1, "--at-least", 10, "--save")["chosen"]
+    assert (chosen["drop"], chosen["at_least"], chosen["relative_cost"]) == ([0.5], [10], 1)
+    ranker = Ranker.load(model)
+    assert [stage.candidates for stage in ranker.rank("bada", [f"bade {n}" for n in range(10)]).stages] == [10, 10]
+    assert [stage.candidates for stage in ranker.rank("bada", [f"bade {n}" for n in range(40)]).stages] == [40, 20]
+    with_text = cascada("tune", model, data, "--ratios", "0.5", "--budget", 1, "--at-least", 10)
+    assert "drop 0.5 (at least 10 stay)" in with_text

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cascada.core.errors import CascadaError
-from cascada.ranking.plan import drop_plan, dropped, keep_plan, plan_of
+from cascada.ranking.plan import AtLeast, drop_plan, dropped, keep_plan, plan_of, with_least
 
 
 @pytest.mark.parametrize(
@@ -104,3 +104,14 @@ def test_a_wrong_ratio_is_rejected_with_one_sentence(ratio):
 def test_the_wrong_number_of_ratios_is_rejected():
     with pytest.raises(CascadaError, match="drop has 3 ratios, but this ranker drops candidates at 2 exits"):
         drop_plan([0.1, 0.2, 0.3], 3)
+
+
+@given(ratio=st.decimals(0, Decimal("0.99"), places=2), keep=st.integers(1, 60), survivors=st.integers(0, 500))
+def test_a_ratio_with_a_least_number_drops_its_share_but_never_below_it(ratio, keep, survivors):
+    left = survivors - dropped(AtLeast(ratio, keep), survivors)
+    assert left == max(survivors - dropped(ratio, survivors), min(keep, survivors))
+
+
+def test_a_least_number_must_be_one():
+    with pytest.raises(CascadaError, match="at_least is 0"):
+        with_least((Decimal("0.5"),), 0)

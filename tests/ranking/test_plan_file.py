@@ -7,13 +7,15 @@ import pytest
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import PLAN_FILE
-from cascada.ranking.plan import dropped
+from cascada.ranking.plan import AtLeast, dropped
 from cascada.ranking.plan_file import forget_plan, read_plan, write_plan
 
 EXITS = (4, 8, 12)
 
 
-@pytest.mark.parametrize("plan", [(Decimal("0.29"), Decimal("0")), (40, 12)])
+@pytest.mark.parametrize(
+    "plan", [(Decimal("0.29"), Decimal("0")), (40, 12), (AtLeast(Decimal("0.7"), 40), AtLeast(Decimal("0.3"), 5))]
+)
 def test_a_plan_comes_back_as_it_was(tmp_path, plan):
     write_plan(tmp_path, plan, EXITS, {"data": "dev"})
     assert read_plan(tmp_path, EXITS) == plan

@@ -14,7 +14,7 @@ from cascada.core.folder import read_shape
 from cascada.data import Group
 from cascada.metrics import Measure
 from cascada.ranking import Ranker
-from cascada.ranking.plan import Plan
+from cascada.ranking.plan import Plan, with_least
 from cascada.ranking.plan_file import write_plan
 from cascada.ranking.tuning import (
     LOSS,
@@ -47,6 +47,7 @@ def tune(
     budget: float | None = None,
     loss: float | None = None,
     keep_best: float | None = None,
+    at_least: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     store: LocalPath | None = None,
@@ -65,6 +66,8 @@ def tune(
     - `loss`: the cheapest plan that loses at most this share of the full model's measure; the default, with 0.01;
     - `keep_best`: keep counts with which the full model's best candidate survives in this share of questions, with this
       `confidence`.
+
+    With `at_least`, no exit drops below this many candidates, so that short lists are left alone.
 
     It is chosen on one half of the questions, drawn by `seed`, and checked on the other. `scores` is a file that keeps
     the scores of every exit, so that the model need not run again. `picture` plots quality against cost. `save` makes
@@ -85,6 +88,8 @@ def tune(
     exits = exit_scores.exits
     exit_zero = exits[0] == 0 and exit_scores.layers[0] == 0
     plans = default_grid(len(exits), exit_zero=exit_zero) if ratios is None else grid_of(ratios, len(exits))
+    if at_least is not None:
+        plans = [with_least(plan, at_least) for plan in plans]
     with reporting(on_progress, "replaying", len(exit_scores.questions), "questions") as advance:
         tuning = choose(exit_scores, plans, measure=measure, seed=seed, advance=advance)
     tuning = replace(tuning, title=f"{model} on {data_name}")
@@ -92,7 +97,11 @@ def tune(
         draw(tuning, Path(picture))
     if save:
         chosen = tuning.chosen.to_dict()
-        about = {"data": data_name, "seed": seed, **{k: v for k, v in chosen.items() if k not in ("drop", "keep")}}
+        about = {
+            "data": data_name,
+            "seed": seed,
+            **{k: v for k, v in chosen.items() if k not in ("drop", "keep", "at_least")},
+        }
         write_plan(Path(model), tuning.chosen.plan, exits, about)
     return tuning
 

@@ -37,6 +37,9 @@ def tune(
             min=0, max=1, help="Choose keep counts with which the best candidate survives in this share of questions."
         ),
     ] = None,
+    at_least: Annotated[
+        int | None, typer.Option(min=1, help="Never drop below this many candidates: short lists are left alone.")
+    ] = None,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="The confidence level of --keep-best.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Determines which half of the questions to choose on.")] = 0,
     store: Store = None,
@@ -70,6 +73,7 @@ def tune(
             budget=budget,
             loss=loss,
             keep_best=keep_best,
+            at_least=at_least,
             confidence=confidence,
             seed=seed,
             store=store,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,8 +21,16 @@ Keep = Sequence[int]
 """For each exit but the last, how many candidates survive at most."""
 
 
-Rule = Decimal | int
-"""The rule of one exit: a drop ratio, or the number of candidates it keeps."""
+@dataclass(frozen=True)
+class AtLeast:
+    """A drop ratio that never leaves fewer than `keep` candidates, so that short lists are left alone."""
+
+    ratio: Decimal
+    keep: int
+
+
+Rule = Decimal | int | AtLeast
+"""The rule of one exit: a drop ratio, the number of candidates it keeps, or a ratio with a least number to keep."""
 
 
 Plan = tuple[Rule, ...]
@@ -62,7 +71,30 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 
 def dropped(rule: Rule, survivors: int) -> int:
     """How many of k survivors are dropped: floor(α·k) for a drop ratio α."""
+    if isinstance(rule, AtLeast):
+        return min(share_of(rule.ratio, survivors), max(survivors - rule.keep, 0))
     return max(survivors - rule, 0) if isinstance(rule, int) else share_of(rule, survivors)
+
+
+def with_least(plan: Plan, keep: int) -> Plan:
+    """A plan of drop ratios whose exits never leave fewer than `keep` candidates."""
+    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
+        raise CascadaError(f"at_least is {keep!r}; it must be a whole number from 1.")
+    return tuple(AtLeast(rule, keep) if isinstance(rule, Decimal) else rule for rule in plan)
+
+
+def plan_dict(plan: Plan) -> dict[str, Any]:
+    """A plan for JSON: {"keep": …} for keep counts, {"drop": …} for drop ratios, with "at_least" if they have any."""
+    if any(isinstance(rule, int) for rule in plan):
+        return {"keep": list(plan)}
+    content: dict[str, Any] = {"drop": [float(ratio_of(rule)) for rule in plan]}
+    least = [rule.keep for rule in plan if isinstance(rule, AtLeast)]
+    return {**content, "at_least": least} if least else content
+
+
+def ratio_of(rule: Rule) -> Decimal:
+    """The drop ratio of a rule; 0 for a keep count."""
+    return rule.ratio if isinstance(rule, AtLeast) else Decimal(0) if isinstance(rule, int) else rule
 
 
 def _ratio(value: object) -> Decimal:

@@ -11,7 +11,7 @@ from typing import Any
 from cascada.core.errors import CascadaError
 from cascada.core.files import atomic_write
 from cascada.core.folder import PLAN_FILE
-from cascada.ranking.plan import Plan, drop_plan, keep_plan
+from cascada.ranking.plan import AtLeast, Plan, drop_plan, keep_plan, plan_dict, ratio_of
 
 FORMAT = 1
 """The version of the plan file."""
@@ -61,15 +61,17 @@ def _rules(plan: Plan) -> dict[str, Any]:
         return {"keep": list(plan)}
     if any(isinstance(rule, int) for rule in plan):
         raise CascadaError("A saved plan has drop ratios or keep counts, not both.")
-    return {"drop": [str(rule) for rule in plan]}
+    return plan_dict(plan) | {"drop": [str(ratio_of(rule)) for rule in plan]}
 
 
 def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     if "keep" in content:
         return keep_plan(content["keep"], stages)
-    return drop_plan(
-        [Decimal(str(ratio)) for ratio in content["drop"]], stages
-    )  # a ratio edited by hand may be a number
+    plan = drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # edited by hand, it may be a number
+    if "at_least" not in content:
+        return plan
+    least = keep_plan(content["at_least"], stages)
+    return tuple(AtLeast(ratio_of(ratio), int(str(keep))) for ratio, keep in zip(plan, least, strict=True))
 
 
 def _listed(exits: tuple[int, ...]) -> str:

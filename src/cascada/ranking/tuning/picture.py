@@ -9,6 +9,7 @@ import numpy as np
 
 from cascada.core.errors import CascadaError, require
 from cascada.metrics.measures import DEFAULT_MEASURES
+from cascada.ranking.plan import ratio_of
 from cascada.ranking.tuning.choose import front
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Tuning
@@ -73,7 +74,7 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
 
 def _front_without_exit_zero(panel: Axes, tuning: Tuning, measure: str) -> None:
     """The front of the plans in which exit 0 drops nothing, for comparison."""
-    rows = np.flatnonzero([float(plan[0]) == 0 for plan in tuning.settings.plans])
+    rows = np.flatnonzero([float(ratio_of(plan[0])) == 0 for plan in tuning.settings.plans])
     if len(rows):
         settings = tuning.settings.take(rows)
         best = front(settings, measure)
@@ -86,7 +87,7 @@ def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
     """A dot for each setting, coloured by the drop ratio of the first exit, which determines most of the cost."""
     from matplotlib import colormaps
 
-    first = [float(plan[0]) for plan in tuning.settings.plans]
+    first = [float(ratio_of(plan[0])) for plan in tuning.settings.plans]
     shades = sorted(set(first))
     colours = colormaps["viridis_r"](np.linspace(0.08, 0.92, len(shades)))
     for shade, colour in zip(shades, colours, strict=True):

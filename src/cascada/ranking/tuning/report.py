@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cascada.ranking.plan import Plan
+from cascada.ranking.plan import AtLeast, Plan, ratio_of
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Choice, Row, Tuning
 
@@ -84,7 +84,9 @@ def _cells(row: Row) -> list[str]:
 
 
 def _shown(plan: Plan) -> str:
-    return " ".join(f"{rule:d}" if isinstance(rule, int) else f"{float(rule):g}" for rule in plan)
+    least = {rule.keep for rule in plan if isinstance(rule, AtLeast)}
+    rules = " ".join(f"{rule:d}" if isinstance(rule, int) else f"{float(ratio_of(rule)):g}" for rule in plan)
+    return f"{rules} (at least {min(least)} stay)" if least else rules
 
 
 def _thinned(front: tuple[int, ...]) -> list[int]:

@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
-from cascada.ranking.plan import Plan, drop_plan
+from cascada.ranking.plan import Plan, drop_plan, plan_dict
 from cascada.ranking.tuning.choose import Criterion, front
 from cascada.ranking.tuning.guarantee import Certificate, certified
 from cascada.ranking.tuning.replay import COST, Figures, replay
@@ -131,12 +131,6 @@ def tune_keeping_best(
     how = f"keep counts with which the full model's best candidate survives in at least {share} of questions"
     choice = replace(_choice(certificate.plan, how, halves, measures), certificate=certificate)
     return _tuning(scores, replay(scores, plans, measures, advance=advance), measures, choice)
-
-
-def plan_dict(plan: Plan) -> dict[str, Any]:
-    """A plan for JSON: {"keep": …} for keep counts, {"drop": …} for drop ratios."""
-    keep = any(isinstance(rule, int) for rule in plan)
-    return {"keep": list(plan)} if keep else {"drop": [float(rule) for rule in plan]}
 
 
 def _tuning(scores: ExitScores, figures: Figures, measures: Sequence[str], choice: Choice) -> Tuning:

@@ -90,12 +90,19 @@ def test_below_the_join_nothing_is_counted():
     assert json.loads(run("--layers", 13, "--join", 12, "--json"))["relative_cost"] == 1
 
 
+def test_exit_0_costs_nothing_and_saves_layers():
+    found = json.loads(run("--exits", "0,4,6,8,10,12", "--drop", "0.5,0,0,0,0", "--json"))
+    assert found["survivors"] == [128, 64, 64, 64, 64, 64]
+    assert found["relative_cost"] == 0.5
+    assert found["stages"][0] == {"exit": 0, "layers": 0, "candidates": 128, "layer_candidates": 0, "share": 0.0}
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--exits", "4,6"], "the last exit must be the last layer, 12"),
         (["--exits", "8,4,12"], "in ascending order"),
-        (["--exits", "0,12"], "from 1 on"),
+        (["--join", "6", "--exits", "4,12"], "from 6 on"),
         (["--join", "6", "--exits", "5,12"], "from 6 on"),
         (["--join", "12", "--exits", "12"], "needs an exit above it"),
         (["--join", "12"], "--join 12: the last exit must be the last layer"),

@@ -132,7 +132,7 @@ def test_the_share_of_flops_is_close_to_the_share_of_layers():
         assert share == pytest.approx(model.relative_cost(128), rel=0.01)
 
 
-@pytest.mark.parametrize("exits", [(), (0, 4), (4, 4), (6, 4), (-1,)])
+@pytest.mark.parametrize("exits", [(), (0,), (4, 4), (6, 4), (-1,)])
 def test_exits_that_do_not_ascend_are_rejected(exits):
     with pytest.raises(CascadaError, match="The exits are"):
         CostModel(exits, (Decimal(0),))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from cascada.core.errors import DataError
 from cascada.data import check
+from cascada.data.collect import Row, grouped
 from cascada.data.group import Candidate, Group
-from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, lines
 
 TEXT = ("sentence", "text", "candidate", "answer")

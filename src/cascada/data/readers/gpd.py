@@ -10,8 +10,8 @@ from itertools import chain
 from typing import Any
 
 from cascada.data import check
+from cascada.data.collect import Row, grouped
 from cascada.data.group import Group
-from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
 from cascada.data.readers import jsonl
 

@@ -9,8 +9,8 @@ from typing import Any
 from cascada.core.errors import DataError, first_line, require
 from cascada.data import check
 from cascada.data.check import Entry
+from cascada.data.collect import Row, grouped
 from cascada.data.group import Candidate, Group
-from cascada.data.grouping import Row, grouped
 
 QUESTION = ("question", "query")
 TEXT = ("sentence", "answer", "text", "candidate")

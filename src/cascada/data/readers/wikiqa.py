@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cascada.data import check
+from cascada.data.collect import Row, grouped
 from cascada.data.group import Candidate, Group
-from cascada.data.grouping import Row, grouped
 from cascada.data.lines import Line, Source, records
 
 SEVEN = "QuestionID, Question, DocumentID, DocumentTitle, SentenceID, Sentence, Label"

@@ -7,15 +7,15 @@ import tracemalloc
 import pytest
 
 from cascada.core.errors import DataError
-from cascada.data import Candidate, Group, grouping, read, statistics
-from cascada.data.grouping import Row, grouped
+from cascada.data import Candidate, Group, collect, read, statistics
+from cascada.data.collect import Row, grouped
 
 
 @pytest.fixture
 def on_disk(monkeypatch, tmp_path):
     """Temporary files for more than 7 rows, in a folder that the test can look into."""
-    monkeypatch.setattr(grouping, "QUESTIONS_PER_FILE", 3)
-    monkeypatch.setattr(grouping, "ROWS_IN_MEMORY", 7)
+    monkeypatch.setattr(collect, "QUESTIONS_PER_FILE", 3)
+    monkeypatch.setattr(collect, "ROWS_IN_MEMORY", 7)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -82,8 +82,8 @@ def test_a_full_disk_is_reported_with_what_to_do(on_disk, monkeypatch):
 
 @pytest.mark.parametrize(("lines", "shuffled"), [(60_000, False), (40_000, True)], ids=["in order", "shuffled"])
 def test_a_large_file_is_read_in_bounded_memory(tmp_path, monkeypatch, lines, shuffled):
-    monkeypatch.setattr(grouping, "QUESTIONS_PER_FILE", 20)
-    monkeypatch.setattr(grouping, "ROWS_IN_MEMORY", 1_000)
+    monkeypatch.setattr(collect, "QUESTIONS_PER_FILE", 20)
+    monkeypatch.setattr(collect, "ROWS_IN_MEMORY", 1_000)
     numbers = list(range(lines))
     if shuffled:
         random.Random(0).shuffle(numbers)

@@ -18,10 +18,14 @@ from cascada.core.errors import DataError
 from cascada.data.group import Candidate, Group
 
 ROWS_IN_MEMORY = 50_000
+
+
 QUESTIONS_PER_FILE = 1000
+
 
 Key = tuple[str | None, str]
 """Id and text of a question: rows with the same key belong to the same group."""
+
 
 StoredRow = tuple[str | None, str, str, int | None, str | None, int | None]
 """A row in a temporary file: plain values are written and read many times faster than objects."""

@@ -1,5 +1,6 @@
 """Exit 0 scores candidates by late interaction over the encoder's input embeddings, before any layer runs."""
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def vectors(seed=0):
     table = random.normal(size=(VOCABULARY, 5)).astype(np.float32)
     weights = random.uniform(0.1, 3, VOCABULARY).astype(np.float32)
     weights[IGNORED] = 0
-    return table, PieceVectors(lambda ids: table[ids], table.mean(0), weights)
+    return table, PieceVectors(table, table.mean(0), weights)
 
 
 def encoded(question, texts):
@@ -143,6 +144,12 @@ def test_a_text_that_does_not_fit_is_reported_and_compared_as_far_as_it_is_read(
     texts = [" ".join(words[:60] * 20), words[2], words[9]]
     ranking = Ranker.load(folders / "trained").rank(words[2], texts, drop=[0.5, 0])
     assert {item.index: (item.truncated, item.scores[0]) for item in ranking}[0] == (True, pytest.approx(SCALE + SHIFT))
+
+
+def test_a_ranker_with_it_can_be_pickled(folders, words):
+    ranker = Ranker.load(folders / "trained")
+    again = pickle.loads(pickle.dumps(ranker))
+    assert again.score(words[2], words[:8], drop=0).tolist() == ranker.score(words[2], words[:8], drop=0).tolist()
 
 
 def test_its_operations_are_counted_and_it_runs_no_layer(folders, words):

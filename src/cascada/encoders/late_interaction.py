@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cascada.ranking.arrays import sigmoid
 from cascada.ranking.executor import rows_of
@@ -32,16 +34,17 @@ SCALE, SHIFT = 10.0, -8.0
 class PieceVectors:
     """A vector and a weight for each word piece of a vocabulary."""
 
-    rows: Callable[[Ints], Floats]
-    """From ids (pieces,) to rows of the embedding table (pieces, width)."""
+    table: NDArray[Any]  # (vocabulary, width): the embedding table, float32 or int8
     mean: Floats  # (width,): of all rows
     weights: Floats  # (vocabulary,): IDF; 0 for pieces that are never compared, such as special and unknown ones
     scaling: tuple[float, float] = (SCALE, SHIFT)
     """Scale and shift from a similarity to a raw score."""
+    row_scales: Floats | None = None  # (vocabulary, 1): by which an int8 table is dequantised
 
     def unit(self, ids: Ints) -> Floats:
         """Unit vectors of some pieces, (pieces, width)."""
-        vectors = self.rows(ids) - self.mean
+        rows = self.table[ids]
+        vectors = (rows if self.row_scales is None else rows * self.row_scales[ids]) - self.mean
         lengths: Floats = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
 

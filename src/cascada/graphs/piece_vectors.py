@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascada.encoders.late_interaction import PieceVectors
-from cascada.ranking.stage import Floats, Ints
+from cascada.ranking.stage import Floats
 
 if TYPE_CHECKING:
     from cascada.graphs.graph import WeightsFile
@@ -52,11 +52,7 @@ def load_vectors(folder: Path) -> PieceVectors:
     file = folder / "weights.bin"
     if len(places) == 1:
         table = np.memmap(file, np.float32, "r", int(places[0]), tuple(shape))
-        return PieceVectors(lambda ids: table[ids], mean, weights, (scale, shift))
+        return PieceVectors(table, mean, weights, (scale, shift))
     quantised = np.memmap(file, np.int8, "r", int(places[0]), tuple(shape))
     row_scales = np.memmap(file, np.float32, "r", int(places[1]), (shape[0], 1))
-
-    def dequantised(ids: Ints) -> Floats:
-        return np.asarray(quantised[ids] * row_scales[ids])
-
-    return PieceVectors(dequantised, mean, weights, (scale, shift))
+    return PieceVectors(quantised, mean, weights, (scale, shift), row_scales)

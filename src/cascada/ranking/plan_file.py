@@ -70,8 +70,8 @@ def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     plan = drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # edited by hand, it may be a number
     if "at_least" not in content:
         return plan
-    least = keep_plan(content["at_least"], stages)
-    return tuple(AtLeast(ratio_of(ratio), int(str(keep))) for ratio, keep in zip(plan, least, strict=True))
+    keep_plan(content["at_least"], stages)  # the same checks: whole numbers from 1, one for each exit
+    return tuple(AtLeast(ratio_of(ratio), keep) for ratio, keep in zip(plan, content["at_least"], strict=True))
 
 
 def _listed(exits: tuple[int, ...]) -> str:

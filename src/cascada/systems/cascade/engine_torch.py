@@ -97,7 +97,7 @@ def piece_vectors(model: CascadeRanker) -> PieceVectors:
     table = model.encoder.word_embeddings.detach().cpu().numpy()
     scale, shift = model.exit_zero_scaling.tolist()
     weights = model.piece_weights.cpu().numpy()
-    return PieceVectors(lambda ids: table[ids], table.mean(0), weights, (scale, shift))
+    return PieceVectors(table, table.mean(0), weights, (scale, shift))
 
 
 def torch_ranker(folder: Path) -> Ranker:

@@ -55,7 +55,10 @@ def test_evaluate_and_tune_take_it_too(place):
     with_store, without = json.loads(run(*measure, "--store", place / "store")), json.loads(run(*measure))
     assert with_store["MAP"] == pytest.approx(without["MAP"])
     tune = ("tune", place / "model", place / "groups.jsonl", "--json")
-    assert json.loads(run(*tune, "--store", place / "store"))["front"] == json.loads(run(*tune))["front"]
+    with_store, without = (json.loads(run(*tune, *store))["front"] for store in (("--store", place / "store"), ()))
+    for stored, encoded in zip(with_store, without, strict=True):
+        assert (stored["drop"], stored["MAP"]) == (encoded["drop"], encoded["MAP"])
+        assert stored["relative_cost"] < encoded["relative_cost"], "the layers below the join are not run"
 
 
 def test_a_server_takes_a_store_in_one_piece_or_in_shards(place, words):

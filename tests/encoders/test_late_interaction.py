@@ -16,11 +16,12 @@ from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
 from cascada.encoders.late_interaction import NO_MATCH, SCALE, SHIFT, PieceVectors, match, piece_weights
 from cascada.metrics.calibration import calibration_error
-from cascada.systems.cascade.calibrate import calibrate
-from cascada.systems.cascade.folder import cut, load, save
+from cascada.systems.calibrate import calibrate
+from cascada.systems.cascade.folder import load, save
 from cascada.systems.cascade.shape import CascadeShape
+from cascada.systems.cut import cut
 from cascada.systems.export import export
-from cascada.text.pairs import EncodedPairs
+from cascada.text.pairs import PairTokens, pool
 
 VOCABULARY = 12
 IGNORED = 0
@@ -34,15 +35,9 @@ def vectors(seed=0):
     return table, PieceVectors(table, table.mean(0), weights)
 
 
-def encoded(question, texts):
-    """Pairs laid out as [9, question, 9, text, 9]."""
-    rows = [[9, *question, 9, *text, 9] for text in texts]
-    second = len(question) + 2
-    spans = [(1, 1 + len(question), second, second + len(text)) for text in texts]
-    lengths = [len(row) for row in rows]
-    ids = np.array([id for row in rows for id in row], np.int32)
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    return EncodedPairs(ids, np.zeros(len(ids), np.int8), offsets, np.zeros(len(texts), bool), np.array(spans))
+def tokens(question, texts):
+    ids, asked, answered = pool([question], texts)
+    return PairTokens(ids, asked[[0] * len(texts)], answered, np.zeros(len(texts), bool), special=3)
 
 
 def by_definition(table, found, question, text):
@@ -65,7 +60,7 @@ pieces = st.lists(st.integers(0, VOCABULARY - 1), max_size=6)
 @settings(deadline=None)
 def test_it_is_the_weighted_mean_of_each_question_pieces_best_match(question, texts, seed):
     table, found = vectors(seed)
-    scores, products = match(found, encoded(question, texts), np.arange(len(texts)))
+    scores, products = match(found, tokens(question, texts), np.arange(len(texts)))
     assert scores == pytest.approx([by_definition(table, found, question, text) for text in texts], abs=1e-5)
     asked = sum(id != IGNORED for id in question)
     assert products.tolist() == [asked * sum(id != IGNORED for id in text) if asked else 0 for text in texts]
@@ -173,8 +168,8 @@ def test_exit_0_cannot_stand_alone():
 def test_weights_are_kept_in_the_folder(folders, tmp_path):
     model = load(folders / "trained")
     save(model, tmp_path / "again", tokenizer=folders / "trained", card="")
-    assert torch.equal(load(tmp_path / "again").piece_weights, model.piece_weights)
-    assert model.piece_weights.unique().numel() > 1
+    assert torch.equal(load(tmp_path / "again").exit_zero.weights, model.exit_zero.weights)
+    assert model.exit_zero.weights.unique().numel() > 1
 
 
 # Around a ranker
@@ -257,7 +252,7 @@ def test_training_counts_the_pieces_of_its_texts(encoder_folder, words, tmp_path
         "training": {"epochs": 1, "exits": {"sample": "all"}},
     }
     (trained,) = cascada.train(recipe)
-    weights = load(Path(trained.model)).piece_weights
+    weights = load(Path(trained.model)).exit_zero.weights
     assert weights.min() == 0
     assert weights.unique().numel() > 2
     assert Ranker.load(trained.model).exits == (0, 2, 4)

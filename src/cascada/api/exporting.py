@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, load_data, read_texts, reporting
 from cascada.core.errors import CascadaError, require, require_torch
-from cascada.core.folder import SHAPE_FILE, TRANSFORMER, read_shape, require_trained
+from cascada.core.folder import SHAPE_FILE, read_shape
 
 if TYPE_CHECKING:
     from cascada.systems.export import Agreement, Precision
@@ -52,7 +52,7 @@ def export(
     before and after: an export that loses more than `loss` is removed, and raises an error. `loss=None` keeps it in any
     case.
 
-    With `texts`, a file or a list, a transformer gets an exit 0, which drops candidates before the first layer; its
+    With `texts`, a file or a list, the ranker gets an exit 0, which drops candidates before the first layer; its
     weights are the IDF of word pieces in the texts. A drop plan that was saved for the other exits is not exported.
     """
     if precision not in ("int8", "fp32"):
@@ -85,9 +85,8 @@ def export(
 @contextmanager
 def _with_exit_zero(folder: Path, texts: LocalPath | Sequence[str]) -> Iterator[Path]:
     """A temporary folder with the same ranker, and exit 0 in front of its other exits."""
-    from cascada.systems.cascade.folder import cut
+    from cascada.systems.cut import cut
 
-    require_trained(folder, TRANSFORMER, "a transformer")
     with TemporaryDirectory() as temporary:
         copy = Path(temporary) / folder.name
         exits = dict.fromkeys((0, *read_shape(folder)["exits"]))

@@ -26,7 +26,7 @@ def calibrate(
     from cascada.cli.progress import progress
     from cascada.data import load
     from cascada.data.catalog import split_or_default
-    from cascada.systems.cascade.calibrate import calibrate as write
+    from cascada.systems.calibrate import calibrate as write
 
     groups = load(data, root=root, split=split_or_default(data, split, "dev"))
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:

@@ -11,7 +11,7 @@ from cascada.core.errors import CascadaError
 
 
 def cut(
-    model: Annotated[Path, typer.Argument(help="A trained cascade's folder.")],
+    model: Annotated[Path, typer.Argument(help="A trained ranker's folder.")],
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     exits: Annotated[
         str, typer.Option(help="The exits to keep, separated by commas; one makes a monolithic ranker, 0 adds exit 0.")
@@ -20,7 +20,7 @@ def cut(
         Path | None, typer.Option(help="Texts that exit 0 takes IDF from: a text per line, or JSONL.")
     ] = None,
 ) -> None:
-    """Write a cascade with fewer exits, one of its exits as a monolithic ranker, or a ranker with exit 0 in front."""
+    """Write a ranker with fewer exits, with a single one, or with exit 0 in front."""
     try:
         kept = sorted({int(part) for part in exits.split(",")})
     except ValueError:
@@ -29,7 +29,7 @@ def cut(
 
     require_torch("cutting a ranker")
     from cascada.api.arguments import read_texts
-    from cascada.systems.cascade.folder import cut as write
+    from cascada.systems.cut import cut as write
 
     write(model, kept, out, texts=read_texts(texts) if texts else None)
     print(f"{out}: {'exits' if len(kept) > 1 else 'exit'} {', '.join(map(str, kept))} of {model}")

@@ -10,18 +10,18 @@ Nothing is trained, no layer is run, and the table is the one that the encoder h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cascada.ranking.arrays import sigmoid
 from cascada.ranking.executor import rows_of
-from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, State
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.bm25 import idf
-from cascada.text.pairs import EncodedPairs, PairTokenizer
+from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
 
 NO_MATCH = -1.0
 """The similarity of a text without word pieces: the lowest that a cosine can be."""
@@ -61,34 +61,33 @@ def piece_weights(texts: Iterable[Sequence[int]], vocabulary: int, ignored: Iter
     return weights
 
 
+class Tokeniser(Protocol):
+    """Turns questions and texts into token ids: `PairTokenizer` and `SideTokenizer` do."""
+
+    def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Ints) -> PairTokens: ...
+
+
 class ExitZero:
     """The stage of exit 0. It passes the token ids on, so that the next stage does not tokenise again."""
 
     exit = 0
     layers = 0
 
-    def __init__(
-        self,
-        vectors: PieceVectors,
-        tokenizer: PairTokenizer,
-        state: Callable[[EncodedPairs], State],
-    ) -> None:
-        """`state` makes what the next stage takes out of token ids."""
+    def __init__(self, vectors: PieceVectors, tokenizer: Tokeniser) -> None:
         self.vectors = vectors
         self.tokenizer = tokenizer
-        self._state = state
 
     def score(self, pairs: Pairs, state: None, deadline: Deadline) -> Scored:
-        encoded = self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+        tokens = self.tokenizer.tokenise(pairs.questions, pairs.texts, pairs.owner)
         similarity = np.zeros(len(pairs), np.float32)
         products = np.zeros(len(pairs), np.int64)
         for rows in rows_of(pairs.owner, len(pairs.questions)):
             if len(rows):
-                similarity[rows], products[rows] = match(self.vectors, encoded, rows)
+                similarity[rows], products[rows] = match(self.vectors, tokens, rows)
         scale, shift = self.vectors.scaling
         scores = (scale * similarity + shift).astype(np.float32)
         operations = 2 * len(self.vectors.mean) * products
-        return Scored(scores, self._state(encoded), encoded.truncated, encoded.lengths, operations)
+        return Scored(scores, tokens, tokens.truncated, tokens.lengths, operations)
 
     def flops(self, tokens: Ints) -> Ints:
         """Nothing that depends on the pair's length alone; `score` counts the products it makes."""
@@ -99,16 +98,22 @@ class ExitZero:
         return sigmoid(scores)
 
 
-def match(vectors: PieceVectors, encoded: EncodedPairs, rows: Ints) -> tuple[Floats, Ints]:
+def encoded_pairs(tokenizer: PairTokenizer, pairs: Pairs, tokens: PairTokens | None) -> EncodedPairs:
+    """The pairs laid out for the first layer; `tokens` are what exit 0 passed on, if there is one."""
+    if tokens is None:
+        return tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+    return tokenizer.layout.lay_out(tokens)
+
+
+def match(vectors: PieceVectors, tokens: PairTokens, rows: Ints) -> tuple[Floats, Ints]:
     """Similarities of one question's pairs, and how many dot products each is made of, (rows,) each.
 
     A piece that occurs in many texts is compared with the question once.
     """
-    question = encoded.question(rows[0])
+    question = tokens.question(rows[0])
     question = question[vectors.weights[question] > 0]
     weights = vectors.weights[question]
-    positions, lengths = encoded.text_positions(rows)
-    ids = encoded.ids[positions].astype(np.int64)
+    ids, lengths = tokens.text_ids(rows)
     known = vectors.weights[ids] > 0
     owner = np.repeat(np.arange(len(rows)), lengths)[known]
     ids = ids[known]

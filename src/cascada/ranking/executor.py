@@ -92,12 +92,14 @@ class _Trace:
         self.tokens = np.zeros(len(owner), np.int64)
         self.flops = np.zeros((stages, questions), np.int64)
         self.extra_flops = np.zeros((stages, questions), np.int64)
+        self.scored = np.zeros((stages, questions), np.int64)  # candidates
         self.full_flops = np.zeros((stages, questions), np.int64)
         self.seconds = np.zeros((stages, questions), np.float32)
         self.complete = True
 
     def record(self, index: int, stage: Stage, alive: Ints, scored: Scored, seconds: float) -> Step:
         self.scores[index, alive] = scored.scores
+        self.scored[index] = np.bincount(self.owner[alive], minlength=self.questions)
         self.probability[alive] = stage.probability(scored.scores)
         self.stage[alive] = index
         if scored.truncated is not None:
@@ -108,7 +110,7 @@ class _Trace:
             self.extra_flops[index] = self._by_question(scored.extra_flops, alive)
         spent = self._by_question(stage.flops(self.tokens[alive]), alive) + self.extra_flops[index]
         self.flops[index] = spent
-        share = spent if spent.any() else np.bincount(self.owner[alive], minlength=self.questions)
+        share = spent if spent.any() else self.scored[index]
         self.seconds[index] = seconds * share / share.sum()
         return Step(index, self.tokens[alive], seconds)
 
@@ -116,14 +118,17 @@ class _Trace:
         """Count the operations of running all candidates through every stage.
 
         A candidate that was dropped before its tokens were counted is assumed to have the average length of the
-        question's other candidates. If no tokens were counted at all, the operations are unknown.
+        question's other candidates, and to take as many extra operations as they do on average. If no tokens were
+        counted at all, the operations are unknown.
         """
+        candidates = np.bincount(self.owner, minlength=self.questions)
         all_rows = np.arange(len(self.owner))
         counted = self._by_question(self.tokens > 0, all_rows)  # (questions,)
         average = np.rint(self._by_question(self.tokens, all_rows) / np.maximum(counted, 1)).astype(np.int64)
         tokens = np.where(self.tokens > 0, self.tokens, average[self.owner])
         for index, stage in enumerate(stages):
-            full = self._by_question(stage.flops(tokens), all_rows) + self.extra_flops[index]
+            extra = self.extra_flops[index] * candidates // np.maximum(self.scored[index], 1)
+            full = self._by_question(stage.flops(tokens), all_rows) + extra
             self.full_flops[index] = full * (counted > 0)
 
     def outcomes(self) -> list[Outcome]:

@@ -104,4 +104,7 @@ def _load_ranker(name: str, store: Any, add: bool, texts: list[str] | None) -> R
         raise CascadaError(f"{name} is a reader: it finds short answers and does not rank.")
     plan = read_plan(folder, exits)
     ranker = part(kind, "engine").load(folder, store, add=add)
-    return ranker if plan is None else ranker.with_plan(plan)
+    if plan is None:
+        return ranker
+    left_out = len(exits) - len(ranker.stages)  # exit 0, where documents are stored
+    return ranker.with_plan(plan[left_out:])

@@ -6,12 +6,13 @@ A room is a package, and its file names are its interface. A file is imported wh
 |---|---|
 | `engine.py` | `load(folder, store, add=…)`: the ranker in a folder; `READS_STORE`: whether it reads stored encodings |
 | `export.py` | `exporter(folder, precision)`: an `Exporter`, which writes the ranker as ONNX graphs |
+| `folder.py` | `load(folder)` and `save(model, folder, …)`; `with_exits(folder, exits)` if exits can be chosen anew |
 | `settings.py` | `Model` and `Training`: the keys of a recipe; `origin(model)`: what the weights started from |
 | `learner.py` | `trainer(recipe, folder)`: a new model with its trainer; `card(…)`: the model card |
 
-The other files have the same names in every room: `shape.py` (sizes, no weights), `folder.py` (`save`, `load` and
-`begin`, which makes a model to train), `network.py`, `engine_onnx.py` and `engine_torch.py` (one engine each, between
-which `engine.py` chooses), `stages.py` (stages that do not depend on the engine), `cost.py`.
+The other files have the same names in every room: `shape.py` (sizes, no weights), `network.py`, `engine_onnx.py` and
+`engine_torch.py` (one engine each, between which `engine.py` chooses), `stages.py` (stages that do not depend on the
+engine), `cost.py`. `folder.py` also has `begin`, which makes a model to train.
 A room imports no other room.
 
 A new system is a new room and one line in `ROOMS`.
@@ -39,7 +40,7 @@ UNTRAINED = {"bm25": "cascada.systems.bm25", "cosine": "cascada.systems.cosine"}
 READERS = {READER: "cascada.reading"}
 """Models that do not rank. Their rooms have `settings.py` and `learner.py` only."""
 
-Part = Literal["engine", "export", "settings", "learner"]
+Part = Literal["engine", "export", "settings", "learner", "folder"]
 
 
 def part(kind: str, name: Part) -> Any:

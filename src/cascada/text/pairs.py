@@ -8,7 +8,7 @@ share one `PairTokenizer`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -33,7 +33,6 @@ class EncodedPairs:
     types: NDArray[np.int8]  # (tokens,)
     offsets: Ints  # (pairs + 1,)
     truncated: Bools  # (pairs,)
-    spans: Ints | None = None  # (pairs, 4): start and end of the question, and of the text, within the pair
 
     def __len__(self) -> int:
         return len(self.truncated)
@@ -46,28 +45,11 @@ class EncodedPairs:
         """Select pairs, in the order of `rows`."""
         offsets = np.concatenate(([0], np.cumsum(self.lengths[rows])))
         source = self.token_positions(rows)
-        spans = None if self.spans is None else self.spans[rows]
-        return EncodedPairs(self.ids[source], self.types[source], offsets, self.truncated[rows], spans)
-
-    def question(self, row: int) -> Ints:
-        """The question's tokens in one pair, without special tokens."""
-        assert self.spans is not None
-        start, end = self.offsets[row] + self.spans[row, :2]
-        return self.ids[start:end].astype(np.int64)
-
-    def text_positions(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Indices into `ids` of the texts' tokens, end to end, and the number of tokens of each text (rows,)."""
-        assert self.spans is not None
-        first, last = self.spans[rows, 2], self.spans[rows, 3]
-        lengths = last - first
-        starts = np.repeat(self.offsets[rows] + first - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-        return starts + np.arange(lengths.sum()), lengths
+        return EncodedPairs(self.ids[source], self.types[source], offsets, self.truncated[rows])
 
     def token_positions(self, rows: Ints) -> Ints:
         """Indices into `ids` of the tokens of some pairs, end to end."""
-        lengths = self.lengths[rows]
-        starts = np.repeat(self.offsets[rows] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-        return starts + np.arange(lengths.sum())
+        return positions(self.offsets[rows], self.lengths[rows])
 
     def padded(self, rows: Sequence[int] | Ints, pad_id: int) -> tuple[Ints, Bools, Ints]:
         """Padded ids, mask and types of some pairs, each of shape (rows, longest)."""
@@ -82,6 +64,69 @@ class EncodedPairs:
         return ids, mask, types
 
 
+@dataclass(frozen=True)
+class PairTokens:
+    """Token ids of many pairs that are not laid out yet, without special tokens. What pairs share is stored once."""
+
+    ids: NDArray[np.int32]  # of all questions and texts, end to end
+    questions: Ints  # (pairs, 2): where in `ids` the question begins, and how many of its tokens are read
+    texts: Ints  # (pairs, 2): the same for the text
+    truncated: Bools  # (pairs,)
+    special: int
+    """How many special tokens a pair has when it is laid out."""
+
+    def __len__(self) -> int:
+        return len(self.truncated)
+
+    @property
+    def lengths(self) -> Ints:
+        """(pairs,): as laid out."""
+        return self.questions[:, 1] + self.texts[:, 1] + self.special
+
+    def take(self, rows: Ints) -> PairTokens:
+        """Select pairs, in the order of `rows`."""
+        return PairTokens(self.ids, self.questions[rows], self.texts[rows], self.truncated[rows], self.special)
+
+    def question(self, row: int) -> Ints:
+        """The ids of one pair's question."""
+        start, length = self.questions[row]
+        return self.ids[start : start + length].astype(np.int64)
+
+    def text_ids(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The ids of some pairs' texts, end to end, and the number of tokens of each, (rows,)."""
+        starts, lengths = self.texts[rows].T
+        return self.ids[positions(starts, lengths)].astype(np.int64), lengths
+
+
+@dataclass(frozen=True)
+class PairLayout:
+    """The special tokens of a pair: before and after the question, before and after the text."""
+
+    around_question: tuple[list[int], list[int]]
+    around_text: tuple[list[int], list[int]]
+    types: tuple[int, int] = (0, 1)
+    """The token type of the question with its special tokens, and of the text with its own."""
+
+    @property
+    def special(self) -> int:
+        """The number of special tokens."""
+        return sum(map(len, (*self.around_question, *self.around_text)))
+
+    def lay_out(self, tokens: PairTokens) -> EncodedPairs:
+        """Put the special tokens around the questions and texts."""
+        constants = (*self.around_question, *self.around_text)
+        ends = np.cumsum([0, *map(len, constants)])
+        ids = np.concatenate([np.array(constant, np.int32) for constant in constants] + [tokens.ids])
+        segments = np.zeros((len(tokens), 6, 2), np.int64)  # of each pair: where a segment begins in `ids`, its length
+        segments[:, [0, 2, 3, 5], 0], segments[:, [0, 2, 3, 5], 1] = ends[:-1], np.diff(ends)
+        segments[:, 1], segments[:, 4] = tokens.questions, tokens.texts
+        segments[:, [1, 4], 0] += ends[-1]
+        starts, lengths = segments[:, :, 0], segments[:, :, 1]
+        types = np.repeat(np.tile(np.array(self.types, np.int8), len(tokens)), lengths.reshape(-1, 3).sum(1))
+        offsets = np.concatenate(([0], np.cumsum(lengths.sum(1))))
+        return EncodedPairs(ids[positions(starts.ravel(), lengths.ravel())], types, offsets, tokens.truncated)
+
+
 class PairTokenizer:
     """Lays out `[CLS] question [SEP] sentence [SEP]`, whatever these tokens are called in the model's vocabulary."""
 
@@ -91,11 +136,12 @@ class PairTokenizer:
         self.tokenizer = tokenizer
         self.max_length = max_length
         self.pad_id = pad_id
-        self._pair, self._types = _pair_layout(tokenizer)
-        self._single = _single_layout(tokenizer)
+        self.layout = _pair_layout(tokenizer)
+        self.single = _single_layout(tokenizer)
+        """The special tokens before and after a text that is encoded alone."""
         self.not_words = _not_words(tokenizer)
         """The ids of special tokens, and of the piece that stands for anything unknown."""
-        self.room = max_length - sum(len(part) for part in self._pair)
+        self.room = max_length - self.layout.special
         if self.room < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
 
@@ -111,26 +157,25 @@ class PairTokenizer:
 
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs:
         """Encode `texts[i]` against `questions[owner[i]]`. Each question is tokenised once."""
-        question_tokens = self.tokens(questions)
-        text_tokens = self.tokens(texts)
-        before, between, _ = map(len, self._pair)
-        rows, truncated, spans = [], [], []
-        for question, text in zip((question_tokens[index] for index in owner), text_tokens, strict=True):
-            keep_question, keep_text = kept_lengths(len(question), len(text), self.room)
-            truncated.append(keep_question < len(question) or keep_text < len(text))
-            rows.append(self.lay_out(question[:keep_question], text[:keep_text]))
-            text_start = before + keep_question + between
-            spans.append((before, before + keep_question, text_start, text_start + keep_text))
-        return replace(concatenate(rows, truncated), spans=np.array(spans, np.int64).reshape(-1, 4))
+        return self.layout.lay_out(self.tokenise(questions, texts, owner))
+
+    def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
+        """The first half of `encode`: token ids, truncated to fit the pair, but not laid out."""
+        ids, asked, answered = pool(self.tokens(questions), self.tokens(texts))
+        asked = asked[np.asarray(owner, np.int64)]
+        kept = kept_lengths(asked[:, 1], answered[:, 1], self.room)
+        truncated = (kept[0] < asked[:, 1]) | (kept[1] < answered[:, 1])
+        asked[:, 1], answered[:, 1] = kept
+        return PairTokens(ids, asked, answered, truncated, self.layout.special)
 
     def lay_out(self, question: list[int], text: list[int]) -> tuple[Segment, Segment]:
         """Put a pair's special tokens around its tokens; the second segment begins with the text's first token."""
-        before, between, after = self._pair
-        return (before + question + between, self._types[0]), (text + after, self._types[1])
+        (before, between), (_, after) = self.layout.around_question, self.layout.around_text
+        return (before + question + between, self.layout.types[0]), (text + after, self.layout.types[1])
 
     def encode_alone(self, texts: Sequence[str]) -> EncodedPairs:
         """Encode each text by itself, `[CLS] text [SEP]`."""
-        before, after = self._single
+        before, after = self.single
         room = self.max_length - len(before) - len(after)
         tokens = self.tokens(texts)
         rows = [((before + ids[:room] + after, 0),) for ids in tokens]
@@ -170,12 +215,24 @@ def _without_surrogates(text: str) -> str:
     return text
 
 
-def kept_lengths(question: int, text: int, room: int) -> tuple[int, int]:
-    """Tokens of question and text that fit. The text is cut first, the question only if it exceeds half the room."""
-    if question + text <= room:
-        return question, text
-    question = min(question, max(room // 2, room - text))
-    return question, room - question
+def positions(starts: Ints, lengths: Ints) -> Ints:
+    """The positions of some segments, end to end: `lengths[i]` positions from `starts[i]` on."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def pool(questions: list[list[int]], texts: list[list[int]]) -> tuple[NDArray[np.int32], Ints, Ints]:
+    """All ids end to end, and where each question and each text begins in them with its length, (…, 2)."""
+    both = questions + texts
+    lengths = np.array([len(ids) for ids in both], np.int64)
+    places = np.stack((np.cumsum(lengths) - lengths, lengths), 1)
+    return np.fromiter(chain.from_iterable(both), np.int32), places[: len(questions)], places[len(questions) :]
+
+
+def kept_lengths(question: Ints | int, text: Ints | int, room: int) -> tuple[Ints, Ints]:
+    """Tokens of questions and texts that fit. A text is cut first, a question only if it exceeds half the room."""
+    kept = np.minimum(question, np.maximum(room // 2, room - text))
+    return kept, np.minimum(text, room - kept)
 
 
 def _not_words(tokenizer: Tokenizer) -> list[int]:
@@ -185,15 +242,15 @@ def _not_words(tokenizer: Tokenizer) -> list[int]:
     return sorted(special if id is None else {*special, id})
 
 
-def _pair_layout(tokenizer: Tokenizer) -> tuple[tuple[list[int], list[int], list[int]], tuple[int, int]]:
-    """Special tokens before, between and after the two texts, and the two token types."""
+def _pair_layout(tokenizer: Tokenizer) -> PairLayout:
     pair = tokenizer.encode("a", "b")
     first = [position for position, sequence in enumerate(pair.sequence_ids) if sequence == 0]
     second = [position for position, sequence in enumerate(pair.sequence_ids) if sequence == 1]
     if not first or not second:
         raise CascadaError("The tokenizer cannot encode a pair of texts.")
-    special = pair.ids[: first[0]], pair.ids[first[-1] + 1 : second[0]], pair.ids[second[-1] + 1 :]
-    return special, (pair.type_ids[first[0]], pair.type_ids[second[0]])
+    around_question = pair.ids[: first[0]], pair.ids[first[-1] + 1 : second[0]]
+    around_text: tuple[list[int], list[int]] = [], pair.ids[second[-1] + 1 :]
+    return PairLayout(around_question, around_text, (pair.type_ids[first[0]], pair.type_ids[second[0]]))
 
 
 def _single_layout(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

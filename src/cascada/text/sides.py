@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.text.pairs import Bools, EncodedPairs, Ints, PairTokenizer
+from cascada.text.pairs import Bools, EncodedPairs, Ints, PairLayout, PairTokenizer, PairTokens, pool
 
 
 class SideTokenizer:
@@ -28,19 +28,22 @@ class SideTokenizer:
 
         A text that several questions share is tokenised once.
         """
-        owner = np.asarray(owner, np.int64)
+        single = self.document.single
+        return PairLayout(single, single).lay_out(self.tokenise(questions, texts, owner))
+
+    def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
+        """The first half of `encode`: token ids of each side, truncated by itself, but not laid out."""
         numbers: dict[str, int] = {}  # distinct text → its number
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)  # (pairs,)
-        question, document = self.question.encode_alone(questions), self.document.encode_alone(list(numbers))
-        lengths = np.stack((question.lengths[owner], document.lengths[document_of]), 1)  # (pairs, 2)
-        ids = np.concatenate((question.ids, document.ids))
-        starts = np.stack((question.offsets[owner], document.offsets[document_of] + len(question.ids)), 1).ravel()
-        segments = lengths.ravel()  # (2 · pairs,): tokens of each side in turn
-        before = np.concatenate(([0], np.cumsum(segments)[:-1]))
-        source = np.repeat(starts - before, segments) + np.arange(segments.sum())
-        types = np.repeat(np.tile(np.array([0, 1], np.int8), len(owner)), segments)
-        offsets = np.concatenate(([0], np.cumsum(lengths.sum(1))))
-        return EncodedPairs(ids[source], types, offsets, question.truncated[owner] | document.truncated[document_of])
+        ids, asked, documents = pool(self.question.tokens(questions), self.document.tokens(list(numbers)))
+        asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
+        special = sum(map(len, self.document.single))
+        truncated = np.zeros(len(texts), bool)
+        for side, own in ((self.question, asked), (self.document, documents)):
+            room = side.max_length - special
+            truncated |= own[:, 1] > room
+            own[:, 1] = np.minimum(own[:, 1], room)
+        return PairTokens(ids, asked, documents, truncated, 2 * special)
 
 
 def padded_sides(

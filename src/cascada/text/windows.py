@@ -81,7 +81,7 @@ class WindowTokenizer:
         rows, truncated, columns = [], [], []
         pairs = zip((question_tokens[index] for index in owner), encodings, strict=True)
         for number, (question, text) in enumerate(pairs):
-            keep, _ = kept_lengths(len(question), len(text.ids), self.pairs.room)
+            keep = int(kept_lengths(len(question), len(text.ids), self.pairs.room)[0])
             room = self.pairs.room - keep
             for start in _starts(len(text.ids), room, self.overlap):
                 part = text.ids[start : start + room]

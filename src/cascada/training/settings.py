@@ -17,6 +17,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Layer = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
 
 

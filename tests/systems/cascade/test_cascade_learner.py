@@ -7,6 +7,7 @@ from trained import history, weights
 from cascada import Ranker
 from cascada.core.errors import CascadaError
 from cascada.systems.cascade import folder as checkpoint
+from cascada.systems.cut import cut
 from cascada.training.recipes import parse_recipe
 from cascada.training.single_run import train_model
 
@@ -95,7 +96,7 @@ def test_an_exit_alone_ranks_as_it_did_in_the_cascade(cascade_folder, tmp_path, 
     texts = [" ".join(words[start : start + 3 + start % 4]) for start in range(0, 40, 2)]
     ranking = cascade.rank("ba da", texts, drop=0)
     for place, exit in enumerate(cascade.exits):
-        checkpoint.cut(cascade_folder, [exit], tmp_path / str(exit))
+        cut(cascade_folder, [exit], tmp_path / str(exit))
         alone = Ranker.load(tmp_path / str(exit))
         assert alone.exits == (exit,)
         scores = {item.index: item.raw_score for item in alone.rank("ba da", texts)}
@@ -104,7 +105,7 @@ def test_an_exit_alone_ranks_as_it_did_in_the_cascade(cascade_folder, tmp_path, 
 
 def test_an_exit_that_does_not_exist_cannot_be_kept(cascade_folder, tmp_path):
     with pytest.raises(CascadaError, match="has no exit at layer 9; it has"):
-        checkpoint.cut(cascade_folder, [9], tmp_path / "out")
+        cut(cascade_folder, [9], tmp_path / "out")
     assert not (tmp_path / "out").exists()
     with pytest.raises(CascadaError, match="already holds a ranker"):
-        checkpoint.cut(cascade_folder, checkpoint.load(cascade_folder).shape.exits[:1], cascade_folder)
+        cut(cascade_folder, checkpoint.load(cascade_folder).shape.exits[:1], cascade_folder)

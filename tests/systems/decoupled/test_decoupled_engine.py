@@ -26,6 +26,7 @@ SHAPES = {
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
     "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
+    "late interaction alone": {"join": 4, "exits": (4,), "towers": "shared", "match": "late"},
     "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from cascada.encoders.late_interaction import ExitZero
+from cascada.encoders.late_interaction import ExitZero, encoded_pairs
 from cascada.graphs.piece_vectors import load_vectors
 from cascada.graphs.session import TOKEN_BUDGET, Workers, session_of, stage_name
 from cascada.ranking.arrays import shortest_first, sigmoid
@@ -18,7 +18,7 @@ from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, Stage
 from cascada.systems.cascade.shape import ExportedCascade, read_exported
-from cascada.text.pairs import EncodedPairs, PairTokenizer
+from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,10 @@ class OnnxState:
     """Token ids of the pairs and their hidden states after a stage, concatenated as the ids are."""
 
     encoded: EncodedPairs
-    hidden: NDArray[Any] | None = None  # (tokens, hidden); None before the first layer
+    hidden: NDArray[Any]  # (tokens, hidden)
 
     def take(self, rows: Ints) -> OnnxState:
-        hidden = None if self.hidden is None else self.hidden[self.encoded.token_positions(rows)]
-        return OnnxState(self.encoded.take(rows), hidden)
+        return OnnxState(self.encoded.take(rows), self.hidden[self.encoded.token_positions(rows)])
 
 
 class OnnxStage:
@@ -45,15 +44,16 @@ class OnnxStage:
         self._last = exit == model.shape.exits[-1]
         self._inputs = {value.name for value in self.session.get_inputs()}
 
-    def score(self, pairs: Pairs, state: OnnxState | None, deadline: Deadline) -> Scored:
-        encoded = state.encoded if state else self.model.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+    def score(self, pairs: Pairs, state: OnnxState | PairTokens | None, deadline: Deadline) -> Scored:
+        before = state if isinstance(state, OnnxState) else None
+        encoded = state.encoded if isinstance(state, OnnxState) else encoded_pairs(self.model.tokenizer, pairs, state)
         scores = np.empty(len(pairs), np.float32)
         shape = self.model.shape
         hidden = None if self._last else np.empty((len(encoded.ids), shape.hidden), shape.kept)
 
         def work(rows: Ints) -> None:
             deadline.check()
-            feed, mask = self._feed(encoded, state, rows)
+            feed, mask = self._feed(encoded, before, rows)
             scores[rows], *states = self.session.run(None, feed)
             if hidden is not None:
                 hidden[encoded.token_positions(rows)] = states[0][mask]
@@ -74,15 +74,15 @@ class OnnxStage:
         return min(TOKEN_BUDGET, -(-len(encoded.ids) // self.model.workers.threads))
 
     def _feed(
-        self, encoded: EncodedPairs, state: OnnxState | None, rows: Ints
+        self, encoded: EncodedPairs, before: OnnxState | None, rows: Ints
     ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
         ids, mask, types = encoded.padded(rows, self.model.tokenizer.pad_id)
         feed: dict[str, NDArray[Any]] = {"lengths": encoded.lengths[rows].astype(np.int32)}
-        if state is None or state.hidden is None:
+        if before is None:
             feed |= {"ids": ids.astype(np.int32), "types": types.astype(np.int32)}
         else:
-            states = np.zeros((*mask.shape, state.hidden.shape[1]), state.hidden.dtype)
-            states[mask] = state.hidden[encoded.token_positions(rows)]
+            states = np.zeros((*mask.shape, before.hidden.shape[1]), before.hidden.dtype)
+            states[mask] = before.hidden[encoded.token_positions(rows)]
             feed["states"] = states
         return {name: value for name, value in feed.items() if name in self._inputs}, mask
 
@@ -107,7 +107,7 @@ class OnnxModel:
             OnnxStage(self, first=first, exit=exit) for first, exit in zip((0, *exits), exits, strict=False)
         ]
         if self.shape.exit_zero:
-            stages.insert(0, ExitZero(load_vectors(self.folder), self.tokenizer, OnnxState))
+            stages.insert(0, ExitZero(load_vectors(self.folder), self.tokenizer))
         return stages
 
 

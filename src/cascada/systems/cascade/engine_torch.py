@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from cascada.encoders.encoder import TOKEN_BUDGET
-from cascada.encoders.late_interaction import ExitZero, PieceVectors
+from cascada.encoders.late_interaction import ExitZero, encoded_pairs
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, Stage
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
-from cascada.text.pairs import EncodedPairs, PairTokenizer
+from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class TorchState:
     """Token ids of the pairs and their hidden states after a stage, concatenated as the ids are."""
 
     encoded: EncodedPairs
-    hidden: Tensor | None = None  # (tokens, hidden); None before the first layer
+    hidden: Tensor  # (tokens, hidden)
 
     def take(self, rows: Ints) -> TorchState:
         positions = torch.from_numpy(self.encoded.token_positions(rows))
-        return TorchState(self.encoded.take(rows), None if self.hidden is None else self.hidden[positions])
+        return TorchState(self.encoded.take(rows), self.hidden[positions])
 
 
 class TorchStage:
@@ -47,14 +47,15 @@ class TorchStage:
             encoder.hidden_size, encoder.feed_forward_size, shape.head, shape.head_width
         )
 
-    def score(self, pairs: Pairs, state: TorchState | None, deadline: Deadline) -> Scored:
-        encoded = state.encoded if state else self.tokenizer.encode(pairs.questions, pairs.texts, pairs.owner)
+    def score(self, pairs: Pairs, state: TorchState | PairTokens | None, deadline: Deadline) -> Scored:
+        before = state if isinstance(state, TorchState) else None
+        encoded = state.encoded if isinstance(state, TorchState) else encoded_pairs(self.tokenizer, pairs, state)
         scores = np.zeros(len(pairs), np.float32)
         hidden = None if self._last else torch.empty(len(encoded.ids), self.model.encoder.hidden_size)
         with torch.inference_mode():
             for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
                 deadline.check()
-                states, mask = self._run(encoded, state, rows)
+                states, mask = self._run(encoded, before, rows)
                 logits = self.model.score(states, mask, self.exit)  # (rows, 2)
                 scores[rows] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
                 if hidden is not None:
@@ -69,14 +70,14 @@ class TorchStage:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
         return sigmoid(scores)
 
-    def _run(self, encoded: EncodedPairs, state: TorchState | None, rows: Ints) -> tuple[Tensor, Tensor]:
+    def _run(self, encoded: EncodedPairs, before: TorchState | None, rows: Ints) -> tuple[Tensor, Tensor]:
         device = next(self.model.parameters()).device
         ids, mask, types = (torch.from_numpy(array).to(device) for array in encoded.padded(rows, self.tokenizer.pad_id))
-        if state is None or state.hidden is None:
+        if before is None:
             states = self.model.encoder.embed(ids, types)
         else:
             states = torch.zeros(*mask.shape, self.model.encoder.hidden_size, device=device)
-            states[mask] = state.hidden[torch.from_numpy(encoded.token_positions(rows))].to(device)
+            states[mask] = before.hidden[torch.from_numpy(encoded.token_positions(rows))].to(device)
         return self.model.encoder.run(states, mask, self.first, self.exit), mask
 
 
@@ -87,17 +88,9 @@ def ranker_of(model: CascadeRanker, tokenizer: PairTokenizer) -> Ranker:
         TorchStage(model, tokenizer, first=first, exit=exit, last=exit == exits[-1])
         for first, exit in zip((0, *exits), exits, strict=False)
     ]
-    if model.shape.exit_zero:
-        stages.insert(0, ExitZero(piece_vectors(model), tokenizer, TorchState))
+    if model.exit_zero:
+        stages.insert(0, ExitZero(model.exit_zero.vectors(model.encoder), tokenizer))
     return Ranker(stages)
-
-
-def piece_vectors(model: CascadeRanker) -> PieceVectors:
-    """The vectors and weights of exit 0, as the model has them now."""
-    table = model.encoder.word_embeddings.detach().cpu().numpy()
-    scale, shift = model.exit_zero_scaling.tolist()
-    weights = model.piece_weights.cpu().numpy()
-    return PieceVectors(table, table.mean(0), weights, (scale, shift))
 
 
 def torch_ranker(folder: Path) -> Ranker:

@@ -16,7 +16,7 @@ from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import stage_file
 from cascada.graphs.transformer import embed, head, position_bias, run_layer
-from cascada.systems.cascade.engine_torch import piece_vectors, ranker_of
+from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import ExportedCascade
@@ -51,8 +51,8 @@ class CascadeExporter:
                 self.weights, first, exit, last=last, products=products, kept=kept, weights_file=weights_file
             )
             (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
-        if self.model.shape.exit_zero:
-            table, vectors = self.weights.embeddings.words, piece_vectors(self.model)
+        if self.model.exit_zero:
+            table, vectors = self.weights.embeddings.words, self.model.exit_zero.vectors(self.model.encoder)
             save_vectors(folder, table, vectors, weights_file, int8=self.precision == "int8")
 
     def shape(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The folder of a trained transformer ranker: save, load, start training from it, cut it to fewer exits.
+"""The folder of a trained transformer ranker: save, load, start training from it, choose other exits.
 
 `cascada.core.folder` describes the files; `config.json` is the encoder's config in the hub's layout.
 """
@@ -6,32 +6,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
-
-import torch
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import (
     SHAPE_FILE,
     TRANSFORMER,
     parse_shape,
-    read_card,
-    require_no_ranker,
     require_trained,
     saving,
 )
 from cascada.encoders.encoder import load_encoder, new_encoder
 from cascada.encoders.files import copy_tokenizer, read_weights, write_weights
-from cascada.encoders.late_interaction import piece_weights
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape, Head, default_exits
-from cascada.text.pairs import PairTokenizer
-
-TEXTS_AT_ONCE = 4096
-"""Texts that are tokenised together."""
 
 
 def save(model: CascadeRanker, folder: Path, *, tokenizer: Path, card: str) -> None:
@@ -92,34 +82,10 @@ def copy_common_weights(before: CascadeRanker, model: CascadeRanker) -> None:
     model.load_state_dict({name: weights[name] for name in common}, strict=False)
 
 
-def cut(folder: Path, exits: Sequence[int], output: Path, *, texts: Iterable[str] | None = None) -> None:
-    """Write a trained ranker with other exits to `output`: with fewer, with a single one, or with exit 0 in front.
-
-    Exit 0 can be added to every ranker; `texts` are what the IDF of its word pieces is computed from.
-    """
+def with_exits(folder: Path, exits: tuple[int, ...]) -> CascadeRanker:
+    """The ranker in `folder` with some of its exits, and with exit 0 or without; see `cascada.systems.cut`."""
     before = load(folder)
-    unknown = [exit for exit in exits if exit and exit not in before.shape.exits]
-    if unknown:
-        known = ", ".join(map(str, before.shape.exits))
-        raise CascadaError(f"{folder} has no exit at layer {unknown[0]}; it has {known}.")
-    if 0 in exits and not before.shape.exit_zero and texts is None:
-        raise CascadaError("Exit 0 weighs word pieces by IDF: name a file of texts to compute it from (--texts FILE).")
-    require_no_ranker(output)
-    shape = dataclasses.replace(before.shape, exits=tuple(sorted(exits)))
+    shape = dataclasses.replace(before.shape, exits=exits)
     model = CascadeRanker(new_encoder(folder, layers=shape.exits[-1]), shape)
     copy_common_weights(before, model)
-    if shape.exit_zero and texts is not None:
-        tokenizer = PairTokenizer.load(folder, max_length=shape.max_length, pad_id=model.pad_id)
-        set_piece_weights(model, tokenizer, texts)
-    kept = ", ".join(map(str, shape.exits))
-    card = f"# A Cascada ranker\n\nExits {kept} of {folder.name}, without further training; its card follows.\n\n"
-    save(model, output, tokenizer=folder, card=card + read_card(folder))
-
-
-def set_piece_weights(model: CascadeRanker, tokenizer: PairTokenizer, texts: Iterable[str]) -> None:
-    """Set the weights of exit 0 to the IDF of the word pieces among these texts; unknown pieces have weight 0."""
-    rest = iter(texts)
-    batches = iter(lambda: list(islice(rest, TEXTS_AT_ONCE)), [])
-    tokens = (ids for batch in batches for ids in tokenizer.tokens(batch))
-    weights = piece_weights(tokens, len(model.piece_weights), tokenizer.not_words)
-    model.piece_weights.copy_(torch.from_numpy(weights))
+    return model.eval()

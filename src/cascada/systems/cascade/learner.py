@@ -57,9 +57,8 @@ class CascadeLearner(ExitLearner):
             model = with_levels(model, settings.levels, main_level(settings.levels, settings.main))
         files = tokenizer_folder(settings.encoder)
         tokenizer = PairTokenizer.load(files, max_length=settings.max_length, pad_id=model.pad_id)
-        if model.shape.exit_zero:
-            texts = dict.fromkeys(text for group in groups for text in group.texts)
-            checkpoint.set_piece_weights(model, tokenizer, texts)
+        if model.exit_zero:
+            model.exit_zero.set_idf(tokenizer, dict.fromkeys(text for group in groups for text in group.texts))
         return cls(model, tokenizer, files, Examples.of(groups, tokenizer), recipe.training)
 
     def ranker(self) -> Ranker:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder
-from cascada.encoders.late_interaction import SCALE, SHIFT
+from cascada.encoders.exit_zero import ExitZeroWeights
 from cascada.systems.cascade.heads import HEADS
 from cascada.systems.cascade.shape import CascadeShape
 
 
 class CascadeRanker(nn.Module):
     """An encoder with a head at each exit: scores pairs of question and sentence at any of them."""
-
-    piece_weights: Tensor
-    """(vocabulary,): the weight of each word piece at exit 0, its IDF; only if there is an exit 0."""
-    exit_zero_scaling: Tensor
-    """(2,): scale and shift from the similarity at exit 0 to its raw score; only if there is an exit 0."""
 
     def __init__(self, encoder: StagedEncoder, shape: CascadeShape) -> None:
         super().__init__()
@@ -36,9 +32,7 @@ class CascadeRanker(nn.Module):
                 for layer in shape.layer_exits
             }
         )
-        if shape.exit_zero:
-            self.register_buffer("piece_weights", torch.ones(len(encoder.word_embeddings)))
-            self.register_buffer("exit_zero_scaling", torch.tensor([SCALE, SHIFT]))
+        self.exit_zero = ExitZeroWeights(encoder) if shape.exit_zero else None
 
     @property
     def pad_id(self) -> int:
@@ -77,3 +71,15 @@ class CascadeRanker(nn.Module):
 
     def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]
+
+    def rescale(self, exit: int, scale: float, shift: float) -> None:
+        """Scale and shift the raw scores of an exit: the second logit minus the first."""
+        if exit == 0:
+            assert self.exit_zero is not None
+            self.exit_zero.rescale(scale, shift)
+            return
+        out: Any = self.heads[str(exit)].get_submodule("out")
+        with torch.no_grad():
+            out.weight *= scale
+            out.bias *= scale
+            out.bias[1] += shift

@@ -8,9 +8,7 @@ from pydantic import Field, model_validator
 
 from cascada.objectives import levels as hierarchy
 from cascada.systems.cascade.shape import CascadeShape, Head
-from cascada.training.settings import Count, ExitTraining, SchemeLevels, Settings, Share, Text
-
-Layer = Annotated[int, Field(ge=0)]
+from cascada.training.settings import Count, ExitTraining, Layer, SchemeLevels, Settings, Share, Text
 
 
 class CascadeModel(Settings):

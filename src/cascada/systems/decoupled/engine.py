@@ -20,14 +20,16 @@ def load(folder: Path, store: EncodingStore | str | Path | None = None, *, add: 
     """Load a folder as a ranker: in ONNX Runtime if it was exported, else in torch.
 
     Documents whose encodings are in `store`, a store or its path, are not encoded again; with `add`, new encodings are
-    put into it.
+    put into it. With a store, exit 0 is left out: it would tokenise all documents, which takes longer than comparing
+    their stored encodings.
     """
     engine = engine_of(folder)
     if isinstance(store, (str, Path)):
         from cascada.store import open_store
 
         store = open_store(store, fingerprint=engine.fingerprint, write=add)
-    return Ranker(stages_of(engine, store, add=add))
+    stages = stages_of(engine, store, add=add)
+    return Ranker(stages[1:] if engine.shape.exit_zero and store is not None else stages)
 
 
 def document_encoder(name: str | Path) -> DocumentEncoder:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from cascada.graphs.piece_vectors import load_vectors
 from cascada.graphs.session import TOKEN_BUDGET, Workers, session_of, stage_name
 from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
@@ -26,6 +27,7 @@ class OnnxEngine:
         self.fingerprint = shape.fingerprint
         self.width = shape.keep or shape.hidden
         self.join_weights = load_join_weights(folder)
+        self.exit_zero = load_vectors(folder) if shape.exit_zero else None
         self.flop_counts = DecoupledFlops(shape, shape.hidden, shape.feed_forward)
         lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
         self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=shape.pad_id)

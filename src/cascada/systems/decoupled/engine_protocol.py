@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from cascada.encoders.late_interaction import PieceVectors
 from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.join import Array, JoinWeights
@@ -23,6 +24,11 @@ class DecoupledEngine(Protocol):
     def join_weights(self) -> JoinWeights: ...
     @property
     def flop_counts(self) -> DecoupledFlops: ...
+    @property
+    def exit_zero(self) -> PieceVectors | None:
+        """What exit 0 compares, if there is one."""
+        ...
+
     @property
     def fingerprint(self) -> str:
         """Identifies the document side: equal fingerprints mean equal document encodings."""

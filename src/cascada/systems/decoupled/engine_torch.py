@@ -32,6 +32,7 @@ class TorchEngine:
         self.fingerprint = fingerprint
         self.width = model.shape.keep or model.hidden
         self.join_weights = join_weights_of(model)
+        self.exit_zero = None if model.exit_zero is None else model.exit_zero.vectors(model.document)
         self.flop_counts = DecoupledFlops(model.shape, model.hidden, model.feed_forward)
 
     def run_batches(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:

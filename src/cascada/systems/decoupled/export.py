@@ -26,6 +26,7 @@ from cascada.core.folder import read_shape
 from cascada.encoders.encoder import StagedEncoder
 from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of, encoder_weights, head_of
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.session import graph_file, stage_file
 from cascada.graphs.transformer import dense_float32, embed, run_layer, skip_norm
@@ -70,6 +71,9 @@ class DecoupledExporter:
         for name, graph in graphs.items():
             (folder / name).write_bytes(graph.SerializeToString())
         save_join_weights(join_weights_of(self.model), folder)
+        if self.model.exit_zero:
+            table, vectors = self.document.embeddings.words, self.model.exit_zero.vectors(self.model.document)
+            save_vectors(folder, table, vectors, weights_file, int8=self.precision == "int8")
 
     def joint_graph(
         self, first: int, exit: int, products: Products, kept: str, weights_file: WeightsFile

@@ -67,6 +67,16 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     return model
 
 
+def with_exits(folder: Path, exits: tuple[int, ...]) -> DecoupledRanker:
+    """The ranker in `folder` with some of its exits, and with exit 0 or without; see `cascada.systems.cut`."""
+    before = load(folder)
+    shape = dataclasses.replace(before.shape, exits=exits)
+    model = DecoupledRanker(new_encoder(folder), shape)
+    weights = before.state_dict()
+    model.load_state_dict({name: weights[name] for name in model.state_dict().keys() & weights}, strict=False)
+    return model.eval()
+
+
 def depth_of(encoder: str) -> int:
     """The number of layers to start from; of a decoupled ranker's folder, those below the join."""
     folder = Path(encoder)

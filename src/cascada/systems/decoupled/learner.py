@@ -59,14 +59,14 @@ class DecoupledLearner(ExitLearner):
         settings: DecoupledTraining,
     ) -> None:
         """`files`: the folder of the tokenizer's files, which are copied into the trained ranker's."""
-        super().__init__(model, model.shape.exits, examples, settings)
+        super().__init__(model, model.shape.layer_exits, examples, settings)
         self.tokenizer = tokenizer
         self.files = files
         self.store = examples.store
         if settings.joint_rate:
             above = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
             self.learning_rates = dict.fromkeys(above, settings.joint_rate)
-        if model.shape.cosine:
+        if model.shape.exit_at_join:
             self.learning_rates |= dict.fromkeys((LOG_SCALE, SHIFT), min(COSINE_RATE * settings.learning_rate, 0.01))
 
     @classmethod
@@ -76,6 +76,8 @@ class DecoupledLearner(ExitLearner):
         model = begin(settings.encoder, shape_of(settings))
         files = tokenizer_folder(settings.encoder)
         tokenizer = tokenizer_of(model, files)
+        if model.exit_zero:
+            model.exit_zero.set_idf(tokenizer.document, dict.fromkeys(text for group in groups for text in group.texts))
         examples = replace(
             SideExamples.of(groups, tokenizer),
             texts=tuple(text for group in groups for text in group.texts),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch.nn.functional import cosine_similarity, normalize
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
+from cascada.encoders.exit_zero import ExitZeroWeights
 from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction
 from cascada.systems.decoupled.shape import DecoupledShape
 
@@ -119,7 +121,8 @@ class DecoupledRanker(nn.Module):
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
-        self.cosine = JoinExit() if shape.cosine else None  # a name in saved weights
+        self.cosine = JoinExit() if shape.exit_at_join else None  # a name in saved weights
+        self.exit_zero = ExitZeroWeights(self.document) if shape.exit_zero else None
         zero = shape.adds_to_cosine
         self.classifiers = nn.ModuleDict(
             {str(exit): classifier(self.hidden, shape.dropout, zero=zero) for exit in shape.joint_exits}
@@ -166,16 +169,16 @@ class DecoupledRanker(nn.Module):
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient, join = torch.is_grad_enabled(), self.shape.join
-        with torch.set_grad_enabled(gradient and (not stop_gradient or self.shape.exits[0] in wanted)):
+        with torch.set_grad_enabled(gradient and (not stop_gradient or self.shape.layer_exits[0] in wanted)):
             questions = self.encode_question(question, question_mask)
             documents = self.project_up(text if text.is_floating_point() else self.encode_document(text, text_mask))
             document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
             sides = (questions, question_mask, question_of), (documents, text_mask, document_of)
-            states, mask, second = self._joined(*sides)
+            states, mask, second = self._joined(*sides) if highest > join else (questions, question_mask, question_of)
         logits: dict[int, Tensor] = {}
         base: Tensor | float = 0.0
         done = join
-        for exit in (exit for exit in self.shape.exits if exit <= highest):
+        for exit in (exit for exit in self.shape.layer_exits if exit <= highest):
             used = exit in wanted if stop_gradient else exit <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
                 features: tuple[Tensor, ...]
@@ -199,6 +202,24 @@ class DecoupledRanker(nn.Module):
         """
         head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
         return head(*features)  # type: ignore[misc, no-any-return]
+
+    def rescale(self, exit: int, scale: float, shift: float) -> None:
+        """Scale and shift the raw scores of an exit: the second logit minus the first."""
+        if exit > self.shape.join and self.shape.adds_to_cosine:
+            raise CascadaError("Scores that are added to those at the join cannot be calibrated by themselves.")
+        with torch.no_grad():
+            if exit == 0:
+                assert self.exit_zero is not None
+                self.exit_zero.rescale(scale, shift)
+            elif exit == self.shape.join:
+                assert self.cosine is not None
+                self.cosine.log_scale.add_(math.log(scale))
+                self.cosine.shift.mul_(scale).add_(shift)
+            else:
+                out: Any = self.classifiers[str(exit)][-1]  # type: ignore[index]
+                out.weight *= scale
+                out.bias *= scale
+                out.bias[1] += shift
 
     def _joined(self, question: Side, document: Side) -> tuple[Tensor, Tensor, Tensor]:
         """Join the sides: the states of each pair (pairs, n + m, hidden) with global positions and types, their mask,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from cascada.systems.decoupled.shape import DecoupledShape, Interaction, Match, Scores, Towers
-from cascada.training.settings import BatchSettings, Count, ExitTraining, Positive, Settings, Share, Text
+from cascada.training.settings import BatchSettings, Count, ExitTraining, Layer, Positive, Settings, Share, Text
 
 
 class DecoupledModel(Settings):
@@ -18,10 +18,10 @@ class DecoupledModel(Settings):
     """A folder in the hub's layout, a hub name, or the folder of a trained ranker to continue from."""
     join: Count | None = None
     """The number of layers that each side runs separately; all of the encoder's if not given, as in DC-BERT."""
-    exits: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    exits: Annotated[tuple[Layer, ...], Field(min_length=1)] | None = None
     """Layers after which candidates may be dropped; layers above the join continue its numbering. An exit at the join
-    compares the two sides (see `match`). If not given: the encoder's last layer, or one layer above the join if the
-    join is the last."""
+    compares the two sides (see `match`), and exit 0, before the first layer, their embeddings. If not given: the
+    encoder's last layer, or one layer above the join if the join is the last."""
     towers: Towers = DecoupledShape.towers
     interaction: Interaction = DecoupledShape.interaction
     keep: Count | None = None

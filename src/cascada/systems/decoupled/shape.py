@@ -26,7 +26,8 @@ class DecoupledShape:
 
     `join` is the number of layers that each side runs separately. `exits` continue its numbering: join 6 with exits
     (7,) is DC-BERT on six layers with one interaction layer; join 6 with exits (8, 10, 12) is a decoupled cascade. An
-    exit at the join itself compares the encodings of the two sides; see `match`.
+    exit at the join itself compares the encodings of the two sides; see `match`. If it is the last one, no layer reads
+    both sides. Exit 0, before the first layer, compares their embeddings.
     """
 
     join: int
@@ -55,24 +56,34 @@ class DecoupledShape:
             value = getattr(self, name)
             if not (name == "keep" and value is None) and (type(value) is not int or value < least):
                 raise CascadaError(f"{name} is {value!r}; it must be a whole number from {least}.")
-        if not self.exits or self.exits[0] < self.join or any(below >= above for below, above in pairwise(self.exits)):
+        layers = self.layer_exits
+        if not layers or layers[0] < self.join or any(below >= above for below, above in pairwise((-1, *self.exits))):
             raise CascadaError(
-                f"exits are {self.exits}; they must be layers in rising order from the join, {self.join}."
+                f"exits are {self.exits}; they must be layers in rising order from the join, {self.join}, or 0."
             )
-        if self.exits == (self.join,):
-            raise CascadaError("The only exit is at the join: no layer would read question and document together.")
         _check_choice("towers", self.towers, get_args(Towers))
         _check_choice("interaction", self.interaction, get_args(Interaction))
-        if self.interaction != "layers" and len(self.joint_exits) > 1:
+        if self.interaction != "layers" and len(self.joint_exits) != 1:
             raise CascadaError(
-                f"exits are {self.exits}; with {self.interaction} interaction only the last is above the join."
+                f"exits are {self.exits}; with {self.interaction} interaction the last, and no other, is above the "
+                f"join, {self.join}."
             )
         _check_choice("scores", self.scores, get_args(Scores))
         _check_choice("match", self.match, get_args(Match))
-        if self.adds_to_cosine and not self.cosine:
+        if self.adds_to_cosine and not self.exit_at_join:
             raise CascadaError(f"scores are added, but exits {self.exits} have none at the join, {self.join}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
+
+    @property
+    def layer_exits(self) -> tuple[int, ...]:
+        """The exits that follow a layer: all but exit 0."""
+        return tuple(exit for exit in self.exits if exit)
+
+    @property
+    def exit_zero(self) -> bool:
+        """Whether candidates may be dropped by late interaction of the embeddings, before the first layer."""
+        return 0 in self.exits
 
     @property
     def joint_exits(self) -> tuple[int, ...]:
@@ -85,9 +96,9 @@ class DecoupledShape:
         return self.exits[-1] - self.join
 
     @property
-    def cosine(self) -> bool:
+    def exit_at_join(self) -> bool:
         """Whether there is an exit at the join."""
-        return self.exits[0] == self.join
+        return self.join in self.exits
 
     @property
     def adds_to_cosine(self) -> bool:

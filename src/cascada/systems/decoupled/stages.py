@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from cascada.encoders.late_interaction import ExitZero
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, Stage
@@ -15,6 +16,7 @@ from cascada.systems.decoupled.documents import Documents, EncodingStore, encode
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array, JoinWeights
 from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
+from cascada.text.pairs import PairTokens
 
 DOCUMENTS_AT_ONCE = 128
 """Documents whose tokens are compared with a question together."""
@@ -60,24 +62,30 @@ class SideEncoder:
 
 
 class DecoupledStage:
-    """The layers from one exit to the next; in the first stage, `first` is the join."""
+    """The layers from one exit to the next; in the first stage, `first` is the join.
+
+    Without a store, the layers below the join are run for every candidate, and are the first stage's.
+    """
 
     def __init__(self, sides: SideEncoder, *, first: int, exit: int) -> None:
         self.sides = sides
         self.engine = sides.engine
         self.first = first
         self.exit = exit
-        self.layers = exit - first
+        shape = self.engine.shape
+        encodes = exit == shape.layer_exits[0] and sides.documents.store is None
+        self.layers = exit if encodes else exit - first
+        self._last = exit == shape.exits[-1]
 
-    def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | None, deadline: Deadline) -> Scored:
+    def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline) -> Scored:
         unscored = None
-        if state is None:
+        if state is None or isinstance(state, PairTokens):  # what exit 0 read is tokenised again, unless it is stored
             state, unscored = self.sides.encode(pairs, deadline)
         if self.exit == self.engine.shape.join:
             assert isinstance(state, EncodedSides)
             scores, operations = self._compare(state)
             passed_on = replace(state, base=scores) if self.engine.shape.adds_to_cosine else state
-            scored = Scored(scores, passed_on, extra_flops=operations)
+            scored = Scored(scores, None if self._last else passed_on, extra_flops=operations)
         else:
             scored = self._joint(state, deadline)
         if unscored is None:
@@ -109,7 +117,6 @@ class DecoupledStage:
         pairs = SidesInput(self.engine, state) if isinstance(state, EncodedSides) else PairsInput(state)
         scores = np.zeros(len(pairs.lengths), np.float32)
         after: list[Array] = [np.empty((0, 0), np.float32)] * len(scores)
-        last = self.exit == self.engine.shape.exits[-1]
 
         def work(rows: Ints) -> None:
             deadline.check()
@@ -120,7 +127,7 @@ class DecoupledStage:
                     after[row] = own[:length]
 
         self.engine.run_batches(work, self._batches(pairs.lengths))
-        return Scored(scores + state.base, None if last else JoinedPairs(after, pairs.second, state.base))
+        return Scored(scores + state.base, None if self._last else JoinedPairs(after, pairs.second, state.base))
 
     def _batches(self, lengths: Ints) -> Iterator[Ints]:
         return shortest_first(lengths, self.engine.budget)
@@ -160,8 +167,9 @@ def unit(vectors: Floats) -> Floats:
 def stages_of(engine: DecoupledEngine, store: EncodingStore | None = None, *, add: bool = False) -> list[Stage]:
     """The stages of a model; see `Documents` for `store` and `add`."""
     sides = SideEncoder(engine, Documents(engine, store, add=add))
-    join, exits = engine.shape.join, engine.shape.exits
-    steps = list(pairwise(exits if engine.shape.cosine else (join, *exits)))
-    if engine.shape.cosine:
+    join, exits = engine.shape.join, engine.shape.layer_exits
+    steps = list(pairwise(exits if engine.shape.exit_at_join else (join, *exits)))
+    if engine.shape.exit_at_join:
         steps.insert(0, (join, join))
-    return [DecoupledStage(sides, first=first, exit=exit) for first, exit in steps]
+    stages: list[Stage] = [DecoupledStage(sides, first=first, exit=exit) for first, exit in steps]
+    return stages if engine.exit_zero is None else [ExitZero(engine.exit_zero, engine.tokenizer), *stages]

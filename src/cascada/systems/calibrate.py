@@ -1,23 +1,20 @@
-"""Calibrate a ranker's scores as probabilities: fit a Platt scaling per exit and write it into the exit's head."""
+"""Calibrate a ranker's scores as probabilities: fit a Platt scaling per exit and write it into the exit's weights."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import PLAN_FILE, read_card, require_no_ranker
+from cascada.core.folder import PLAN_FILE, kind_of, read_card, require_no_ranker, require_trained
 from cascada.data import Group
 from cascada.metrics.calibration import PlattScaling, fit_platt_scaling
 from cascada.ranking import Ranker
-from cascada.systems.cascade.folder import load, save
-from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.registry import part
 
 
 def calibrate(
@@ -28,17 +25,22 @@ def calibrate(
     No candidates are dropped, so that the scaling of every exit is fitted on all of them. The order at an exit does not
     change, and a drop plan that was tuned before is kept. `advance` is called with the number of scored candidates.
     """
-    model = load(folder)  # a ranker of another kind is rejected before anything is scored
+    kind = kind_of(folder)
+    require_trained(folder, kind, "a trained ranker")
+    room = part(kind, "folder")
+    model = room.load(folder)
+    if not hasattr(model, "rescale"):
+        raise CascadaError(f"{folder} is a {kind} ranker; only transformers and decoupled rankers can be calibrated.")
     require_no_ranker(out)
     scores, labels = _scored(Ranker.load(folder), groups, advance)
     scalings = {exit: _scaling(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
     for exit, scaling in scalings.items():
-        _apply(model, exit, scaling)
+        model.rescale(exit, scaling.scale, scaling.shift)
     card = read_card(folder) or "# A Cascada ranker\n"
     if (folder / PLAN_FILE).exists():
         out.mkdir(parents=True, exist_ok=True)
         shutil.copy(folder / PLAN_FILE, out)
-    save(model, out, tokenizer=folder, card=f"{card.rstrip()}\n\nIts scores were calibrated afterwards.\n")
+    room.save(model, out, tokenizer=folder, card=f"{card.rstrip()}\n\nIts scores were calibrated afterwards.\n")
     return scalings
 
 
@@ -60,16 +62,3 @@ def _scaling(exit: int, scores: NDArray[np.float64], labels: NDArray[np.bool_]) 
         return fit_platt_scaling(scores, labels)
     except CascadaError as error:
         raise CascadaError(f"At exit {exit}: {error}") from error
-
-
-def _apply(model: CascadeRanker, exit: int, scaling: PlattScaling) -> None:
-    """Write a scaling into exit 0, or into the last layer of a head: the score is the second logit minus the first."""
-    if exit == 0:
-        model.exit_zero_scaling.mul_(scaling.scale)
-        model.exit_zero_scaling[1] += scaling.shift
-        return
-    out: Any = model.heads[str(exit)].get_submodule("out")
-    with torch.no_grad():
-        out.weight *= scaling.scale
-        out.bias *= scaling.scale
-        out.bias[1] += scaling.shift

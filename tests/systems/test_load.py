@@ -88,5 +88,5 @@ def test_every_ranker_of_a_sequence_must_exist():
 
 @pytest.mark.parametrize("name", ["", 7, ["bm25"]])
 def test_what_is_no_name(name):
-    with pytest.raises(CascadaError, match="it must be a folder, cascada-mini, bm25 or cosine:FOLDER"):
+    with pytest.raises(CascadaError, match="it must be a folder, cascada-mini, bm25, cosine:FOLDER or late:FOLDER"):
         Ranker.load(name)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def evaluate(
     model: Annotated[
-        str, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, two of them as A+B, or a TREC run file.")
+        str,
+        typer.Argument(
+            help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, two of them as A+B, or a TREC run file."
+        ),
     ],
     data: Source,
     root: Root = None,

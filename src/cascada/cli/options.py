@@ -18,7 +18,9 @@ Source = Annotated[str, typer.Argument(help="A known name (with --root), a file,
 Out = Annotated[Path, typer.Argument(help="The file to write; compressed if it ends in .gz.")]
 Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
 Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
-Model = Annotated[str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")]
+Model = Annotated[
+    str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, or two of them as A+B.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Drop = Annotated[
     str | None, typer.Option(help="Drop ratio at every exit, or one for each exit but the last: 0.3 or 0.3,0.4.")

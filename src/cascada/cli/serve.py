@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def serve(
     model: Annotated[
-        str | None, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, or two of them as A+B.")
+        str | None, typer.Argument(help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, or two of them as A+B.")
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1",
     port: Annotated[

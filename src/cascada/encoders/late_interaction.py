@@ -1,4 +1,6 @@
-"""Late interaction over an encoder's own input embeddings: exit 0, which scores candidates before the first layer runs.
+"""Late interaction: of encodings, and of an encoder's own input embeddings, which is exit 0.
+
+Exit 0 scores candidates before the first layer runs.
 
 Every word piece of the question takes its best match among the text's word pieces,
 
@@ -28,6 +30,10 @@ NO_MATCH = -1.0
 
 SCALE, SHIFT = 10.0, -8.0
 """From a similarity to a raw score, whose sigmoid is the probability; until `cascada calibrate` fits both."""
+
+
+DOCUMENTS_AT_ONCE = 128
+"""Documents whose tokens are compared with a question together."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,26 @@ class ExitZero:
     def probability(self, scores: Floats) -> Floats:
         """The sigmoid of the raw score; a probability of being correct once the ranker was calibrated."""
         return sigmoid(scores)
+
+
+def best_matches(question: Floats, documents: Sequence[Floats]) -> Floats:
+    """The mean, over a question's tokens (tokens, hidden), of the best cosine with any token of each document.
+
+    Special tokens at either end of the question do not count. Documents are compared some at a time, to bound memory.
+    """
+    asked = unit(question[1:-1] if len(question) > 2 else question)
+    scores = np.zeros(len(documents), np.float32)
+    for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
+        some = documents[start : start + DOCUMENTS_AT_ONCE]
+        first = np.cumsum([0, *(len(tokens) for tokens in some[:-1])])
+        cosines = asked @ unit(np.concatenate(some)).T
+        scores[start : start + len(some)] = np.maximum.reduceat(cosines, first, axis=1).mean(0)
+    return scores
+
+
+def unit(vectors: Floats) -> Floats:
+    """The vectors scaled to length 1; a zero vector stays zero, as in torch."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-8)  # type: ignore[no-any-return]
 
 
 def encoded_pairs(tokenizer: PairTokenizer, pairs: Pairs, tokens: PairTokens | None) -> EncodedPairs:

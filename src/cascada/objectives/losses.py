@@ -87,6 +87,16 @@ def distill(logits: Tensor, teacher: Tensor, *, temperature: float = 1.0) -> Ten
     return kl_div(predicted, target, reduction="batchmean", log_target=True) * temperature**2
 
 
+def distill_list(scores: Tensor, teacher: Tensor, owner: Tensor) -> Tensor:
+    """KL(softmax of the teacher's scores ‖ softmax of the scores) of each question, then mean over questions.
+
+    All arguments are (candidates,), as for `pair`. The teacher gets no gradient.
+    """
+    target = group_log_softmax(teacher.detach().to(scores.dtype), owner)
+    divergence = target.exp() * (target - group_log_softmax(scores, owner))
+    return group_sum(divergence, owner, group_count(owner)).mean()
+
+
 def group_count(owner: Tensor) -> int:
     """The number of groups."""
     return int(owner.max()) + 1 if len(owner) else 0

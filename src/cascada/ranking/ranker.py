@@ -69,8 +69,9 @@ class Ranker:
         """Load a ranker by name.
 
         `model` is a folder written by `cascada train` or `cascada export`, the name of such a folder on the hub
-        (`organisation/name`), `bm25`, or `cosine:FOLDER` for an encoder whose mean embeddings are compared. `A+B` runs
-        rankers in sequence, each on the survivors of the one before. The default is the bundled model, `cascada-mini`.
+        (`organisation/name`), `bm25`, or an encoder whose embeddings are compared without training: `cosine:FOLDER` by
+        their means, `late:FOLDER` by late interaction. `A+B` runs rankers in sequence, each on the survivors of the one
+        before. The default is the bundled model, `cascada-mini`.
 
         A decoupled ranker reads document encodings from a `store`, given as a path (see `cascada encode`) or as an
         object. Documents that are not in the store are encoded when they are ranked, and added to it if `add` is set.

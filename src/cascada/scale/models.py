@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cascada.ranking import Ranker
 from cascada.scale.files import absolute, local_copy
 from cascada.systems.load import names_in
+from cascada.systems.registry import split_encoder
 
 if TYPE_CHECKING:
     from cascada.store import Encoder
@@ -52,13 +53,13 @@ def _call_once(pickled: bytes) -> Any:
 
 
 def _absolute_name(name: str) -> str:
-    kind, colon, folder = name.rpartition("cosine:")
-    return f"{kind}{colon}{absolute(folder)}" if Path(folder).exists() else name
+    prefix, folder = split_encoder(name)
+    return f"{prefix}{absolute(folder)}" if Path(folder).exists() else name
 
 
 def _local_name(name: str) -> str:
-    kind, colon, folder = name.rpartition("cosine:")
-    return f"{kind}{colon}{_fetched(folder)}" if "://" in folder else name
+    prefix, folder = split_encoder(name)
+    return f"{prefix}{_fetched(folder)}" if "://" in folder else name
 
 
 @cache

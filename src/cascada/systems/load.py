@@ -13,7 +13,7 @@ from cascada.core.folder import PLAN_FILE, READER, kind_of, read_shape
 from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.sequential import sequential_ranker
-from cascada.systems.registry import part, untrained_engine
+from cascada.systems.registry import part, split_encoder, untrained_engine
 
 BUNDLED = "cascada-mini"
 """The model that comes with the package."""
@@ -30,7 +30,9 @@ def load(
     """Load a ranker by name; see `Ranker.load`."""
     model = BUNDLED if model is None else model
     if not isinstance(model, (str, Path)) or not str(model):
-        raise CascadaError(f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25 or cosine:FOLDER.")
+        raise CascadaError(
+            f"The model is {model!r}; it must be a folder, {BUNDLED}, bm25, cosine:FOLDER or late:FOLDER."
+        )
     names = names_in(str(model))
     if store is not None and not any(map(_reads_store, names)):
         raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
@@ -41,7 +43,7 @@ def load(
 
 def names_in(model: str) -> list[str]:
     """The rankers in `A+B`, which run in sequence; a folder of that name is one ranker."""
-    if Path(model.removeprefix("cosine:")).exists():
+    if Path(split_encoder(model)[1]).exists():
         return [model]
     names = model.split("+")
     if not all(names):
@@ -75,7 +77,9 @@ def model_digest(model: str, store: Path | str | None = None, *, plan: bool = Fa
     if store:
         digest.update(f"{store}\n".encode())
     for name in names_in(model):
-        folder = Path(name.removeprefix("cosine:")) if name.startswith("cosine:") else folder_of(name)
+        prefix, own = split_encoder(name)
+        digest.update(prefix.encode())
+        folder = Path(own) if prefix else folder_of(name)
         if not folder.is_dir():
             digest.update(name.encode())
         patterns = (*_SCORED_BY, PLAN_FILE) if plan else _SCORED_BY
@@ -95,8 +99,8 @@ def _reads_store(name: str) -> bool:
 def _load_ranker(name: str, store: Any, add: bool, texts: list[str] | None) -> Ranker:
     untrained = untrained_engine(name)
     if untrained:
-        engine, argument = untrained
-        ranker: Ranker = engine.load(argument, texts)
+        engine, system, argument = untrained
+        ranker: Ranker = engine.load(system, argument, texts)
         return ranker
     folder = folder_of(name)
     kind, exits = kind_of(folder), read_shape(folder)["exits"]  # reject a wrong folder before an engine is imported

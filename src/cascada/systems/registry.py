@@ -33,9 +33,11 @@ ROOMS = {
 }
 """Kind of ranker, as `cascada.json` and recipes name it → its room."""
 
-UNTRAINED = {"bm25": "cascada.systems.bm25", "cosine": "cascada.systems.cosine"}
+OF_AN_ENCODER = ("cosine", "late")
+"""Untrained rankers of an encoder, `NAME:FOLDER`."""
+UNTRAINED = {"bm25": "cascada.systems.bm25", **dict.fromkeys(OF_AN_ENCODER, "cascada.systems.cosine")}
 """Rankers that have a name instead of a folder, `NAME` or `NAME:ARGUMENT` → a room whose `engine.py` defines
-`load(argument, texts)`."""
+`load(name, argument, texts)`."""
 
 READERS = {READER: "cascada.reading"}
 """Models that do not rank. Their rooms have `settings.py` and `learner.py` only."""
@@ -51,9 +53,15 @@ def part(kind: str, name: Part) -> Any:
     return import_module(f"{rooms[kind]}.{name}")
 
 
-def untrained_engine(name: str) -> tuple[Any, str] | None:
-    """The engine of an untrained ranker and the argument after the colon; None if the name is not in `UNTRAINED`."""
+def untrained_engine(name: str) -> tuple[Any, str, str] | None:
+    """The engine of an untrained ranker, its name and the argument after the colon; None if there is no such ranker."""
     system, colon, argument = name.partition(":")
-    if system not in UNTRAINED or (system == "cosine" and not colon):
+    if system not in UNTRAINED or (system in OF_AN_ENCODER and not colon):
         return None
-    return import_module(f"{UNTRAINED[system]}.engine"), argument
+    return import_module(f"{UNTRAINED[system]}.engine"), system, argument
+
+
+def split_encoder(name: str) -> tuple[str, str]:
+    """A ranker's name as prefix and folder: `cosine:FOLDER` is ("cosine:", "FOLDER"), `FOLDER` is ("", "FOLDER")."""
+    system, colon, folder = name.partition(":")
+    return (f"{system}:", folder) if colon and system in OF_AN_ENCODER else ("", name)

@@ -88,7 +88,7 @@ class ExitLearner:
     ) -> tuple[Tensor, dict[str, Tensor]]:
         loss, parts = self.objective(self.by_level(exit, logits[exit]), labels, owner)
         logits = {layer: output[:, :2] for layer, output in logits.items()}  # (pairs, 2) of the level that ranks
-        loss = add_teacher_loss(loss, logits[exit], teacher, self.settings.teacher)
+        loss = add_teacher_loss(loss, logits[exit], teacher, self.settings.teacher, labels=labels, owner=owner)
         share, last = self.settings.exits.distill, self.exits[-1]
         if share and exit != last:
             distilled = distill(logits[exit], logits[last], temperature=self.settings.exits.temperature)

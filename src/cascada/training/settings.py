@@ -118,14 +118,35 @@ class ObjectiveSettings(Settings):
 
 
 class TeacherSettings(Settings):
-    """A trained ranker to learn from, in addition to the labels."""
+    """A ranker to learn from, in addition to the labels."""
 
-    model: Text
-    """A trained ranker, by any name that `Ranker.load` takes."""
+    model: Text | dict[Text, Positive]
+    """A ranker, by any name that `Ranker.load` takes; at list level also several, each with its weight."""
+    level: Literal["point", "list"] = "point"
+    """`point`: learn the teacher's probability for each candidate. `list`: learn which of a question's candidates the
+    teachers prefer; their scores are standardised within each question, and need not be probabilities."""
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """The teacher's share of the loss; the labels have the rest."""
-    temperature: Positive = 2.0
-    """A higher temperature softens both distributions."""
+    temperature: Positive | None = None
+    """Point level: a higher temperature softens both distributions; 2 if not given. List level: the target is the
+    softmax of the standardised scores divided by the temperature; 0.4 if not given."""
+    bonus: Weight = 0.0
+    """List level: what a correct candidate's standardised score is raised by, so that labels correct the teachers."""
+
+    @property
+    def models(self) -> dict[str, float]:
+        """The teachers and their weights."""
+        return {self.model: 1.0} if isinstance(self.model, str) else self.model
+
+    @model_validator(mode="after")
+    def _several_teach_lists(self) -> TeacherSettings:
+        if self.level == "point" and len(self.models) != 1:
+            raise ValueError("several teachers can only be combined with level: list")
+        if self.level == "point" and self.bonus:
+            raise ValueError("bonus has a use only with level: list")
+        if not self.models:
+            raise ValueError("model names no teacher")
+        return self
 
 
 class RankerTraining(TrainingSettings):
@@ -135,6 +156,14 @@ class RankerTraining(TrainingSettings):
     """The weight of a correct pair at point level; `balanced` gives both classes the same total weight."""
     objective: ObjectiveSettings = ObjectiveSettings()
     teacher: TeacherSettings | None = None
+
+    @model_validator(mode="after")
+    def _lists_need_whole_questions(self) -> RankerTraining:
+        if self.teacher and self.teacher.level == "list" and self.batch.by != "questions":
+            raise ValueError(
+                "teacher.level is 'list', which compares a question's candidates: batch.by must be 'questions'"
+            )
+        return self
 
 
 class ExitSettings(Settings):

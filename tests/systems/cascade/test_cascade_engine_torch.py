@@ -16,7 +16,6 @@ from cascada.systems.cascade.engine_torch import TOKEN_BUDGET, TorchStage, ranke
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape
-from cascada.systems.cosine.engine import load as cosine_ranker
 from cascada.text.pairs import PairTokenizer
 
 CLOSE = 1e-5
@@ -176,18 +175,3 @@ def test_a_saved_ranker_ranks_as_the_one_in_memory(cascade_folder, question, tex
     tokenizer = PairTokenizer.load(cascade_folder, max_length=64, pad_id=model.pad_id)
     in_memory = ranker_of(model, tokenizer).rank(question, texts, drop=0.3)
     assert Ranker.load(cascade_folder).rank(question, texts, drop=0.3) == in_memory
-
-
-def test_cosine_compares_the_means_of_the_tokens_states(encoder_folder, question, texts):
-    encoder = load_encoder(encoder_folder).eval()
-    tokenizer = PairTokenizer.load(encoder_folder, max_length=256).tokenizer
-
-    def mean(text):
-        own = tokenizer.encode(text)
-        ids, types = torch.tensor([own.ids]), torch.tensor([own.type_ids])
-        with torch.inference_mode():
-            states = encoder.run(encoder.embed(ids, types), torch.ones_like(ids, dtype=torch.bool), 0, 4)
-        return states[0].mean(0)
-
-    expected = [float(torch.cosine_similarity(mean(question), mean(text), dim=0)) for text in texts]
-    np.testing.assert_allclose(raw(cosine_ranker(str(encoder_folder)).rank(question, texts)), expected, atol=1e-5)

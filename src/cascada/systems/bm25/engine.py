@@ -11,7 +11,7 @@ from cascada.systems.bm25.stages import BM25Stage, Collection
 from cascada.text.words import words
 
 
-def load(argument: str = "", texts: Iterable[str] | None = None) -> Ranker:
+def load(system: str, argument: str = "", texts: Iterable[str] | None = None) -> Ranker:
     """Make a BM25 ranker. IDF and average length come from `texts`, or else from each question's own candidates."""
     if argument:
         raise CascadaError(f"bm25:{argument} is not a ranker: bm25 takes no argument.")

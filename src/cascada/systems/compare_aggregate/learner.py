@@ -79,9 +79,10 @@ class CompareAggregateLearner:
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
         outputs = model(inputs["question"], inputs["text"])
-        loss, parts = self.objective(outputs, inputs["labels"], inputs["owner"])
+        labels, owner, scores = inputs["labels"], inputs["owner"], inputs.get("teacher_scores")
+        loss, parts = self.objective(outputs, labels, owner)
         logits = logits_of(outputs[str(self.model.shape.main)])
-        return add_teacher_loss(loss, logits, inputs.get("teacher_scores"), self.settings.teacher), parts
+        return add_teacher_loss(loss, logits, scores, self.settings.teacher, labels=labels, owner=owner), parts
 
     def ranker(self) -> Ranker:
         return ranker_of(self.model, self.words)

@@ -64,7 +64,7 @@ class TorchEngine:
 def join_weights_of(model: DecoupledRanker) -> JoinWeights:
     """The weights at the join of a network in memory."""
     with torch.no_grad():
-        positions, types, split = model.meet.positions, model.meet.types, model.shape.question_length
+        positions, types, split = model.meet.positions, model.meet.types, model.meet.question_length
         cosine = (1.0, 0.0)
         if model.cosine is not None:
             cosine = float(model.cosine.log_scale.exp()), float(model.cosine.shift)

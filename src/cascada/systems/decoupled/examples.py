@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cascada.objectives.losses import group_max
 from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.text.sides import padded_sides
 from cascada.training.examples import Examples
@@ -35,6 +36,8 @@ class SideExamples(Examples):
         batch["question_of"] = torch.cat((batch["owner"], torch.from_numpy(more[:, 0])))
         batch["document_of"] = torch.cat((torch.arange(len(rows)), torch.from_numpy(more[:, 1])))
         batch["labels"] = torch.cat((batch["labels"], torch.zeros(len(more), dtype=torch.int64)))
+        if self.teacher_scores is not None:
+            batch["teacher_scores"] = torch.cat((batch["teacher_scores"], self._teacher_of_others(batch, more)))
         return batch | {"owner": batch["question_of"]}
 
     def inputs(self, rows: list[int]) -> dict[str, np.ndarray]:
@@ -48,6 +51,13 @@ class SideExamples(Examples):
         if self.store is None:
             return padded_sides(self.encoded, rows, self.pad_id)[1]
         return padded_encodings(self.store.get([self.texts[row] for row in rows]))
+
+    def _teacher_of_others(self, batch: dict[str, Tensor], more: Ints) -> Tensor:
+        """A teacher has not scored in-batch negatives: each counts as much below its question's lowest candidate as the
+        scores, which are standardised, deviate."""
+        questions = int(batch["owner"].max()) + 1
+        lowest = group_max(-batch["teacher_scores"], batch["owner"], questions).neg()
+        return lowest[torch.from_numpy(more[:, 0])] - 1
 
     def _in_batch_negatives(self, rows: list[int]) -> Ints:
         """(pairs, 2): a question's number in the batch, and the place in the batch of an incorrect document for it.

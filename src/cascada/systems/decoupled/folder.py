@@ -62,8 +62,7 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     model = DecoupledRanker(before.document if deeper else new_encoder(folder), shape)
     new: tuple[str, ...] = ("classifiers.",) if from_scratch or shape.scores != trained.scores else ()
     new += ("interaction.",) if from_scratch else ()
-    common = {name for name in model.state_dict() if not name.startswith(new)}
-    model.load_state_dict({name: value for name, value in before.state_dict().items() if name in common}, strict=False)
+    copy_common_weights(before, model, but=new)
     return model
 
 
@@ -72,9 +71,19 @@ def with_exits(folder: Path, exits: tuple[int, ...]) -> DecoupledRanker:
     before = load(folder)
     shape = dataclasses.replace(before.shape, exits=exits)
     model = DecoupledRanker(new_encoder(folder), shape)
-    weights = before.state_dict()
-    model.load_state_dict({name: weights[name] for name in model.state_dict().keys() & weights}, strict=False)
+    copy_common_weights(before, model)
     return model.eval()
+
+
+def copy_common_weights(before: DecoupledRanker, model: DecoupledRanker, *, but: tuple[str, ...] = ()) -> None:
+    """Copy the weights that two rankers have in common, except those whose names start with `but`."""
+    own = model.state_dict()
+    common = {
+        name: value
+        for name, value in before.state_dict().items()
+        if name in own and own[name].shape == value.shape and not name.startswith(but)
+    }
+    model.load_state_dict(common, strict=False)
 
 
 def depth_of(encoder: str) -> int:

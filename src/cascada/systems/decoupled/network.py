@@ -117,7 +117,8 @@ class DecoupledRanker(nn.Module):
         self.config = encoder.config
         self.document = tower(encoder, shape.join)
         self.question = copy.deepcopy(self.document) if shape.towers == "two" else None
-        self.meet = GlobalEmbeddings.of(encoder, shape.question_length, shape.max_length)  # a name in saved weights
+        lengths = (shape.question_length, shape.max_length) if shape.joint_exits else (0, 0)  # nothing is joined
+        self.meet = GlobalEmbeddings.of(encoder, *lengths)  # a name in saved weights
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
@@ -241,7 +242,12 @@ def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
         raise CascadaError(
             f"There are {shape.joint_layers} layers above the join, but the encoder has {encoder.depth}."
         )
-    if shape.question_length + shape.max_length > encoder.longest:
+    if not shape.joint_exits and max(shape.question_length, shape.max_length) > encoder.longest:
+        raise CascadaError(
+            f"question_length and max_length are {shape.question_length} and {shape.max_length}, "
+            f"but the encoder has {encoder.longest} positions for each."
+        )
+    if shape.joint_exits and shape.question_length + shape.max_length > encoder.longest:
         raise CascadaError(
             f"question_length and max_length are {shape.question_length} and {shape.max_length}, "
             f"but the encoder has {encoder.longest} positions for both."

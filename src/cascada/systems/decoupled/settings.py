@@ -63,8 +63,10 @@ class DecoupledTraining(ExitTraining):
     def _others_need_whole_questions(self) -> DecoupledTraining:
         if self.batch.others and self.batch.by != "questions":
             raise ValueError("batch.others compares questions of a batch, so batch.by must be 'questions'")
-        if self.batch.others and self.teacher:
-            raise ValueError("a teacher scores only a question's own candidates, so batch.others must be 0")
+        if self.batch.others and self.teacher and self.teacher.level == "point":
+            raise ValueError(
+                "a teacher scores only a question's own candidates: batch.others needs teacher.level 'list'"
+            )
         return self
 
 

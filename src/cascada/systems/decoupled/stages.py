@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cascada.encoders.late_interaction import ExitZero
+from cascada.encoders.late_interaction import ExitZero, best_matches, unit
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, Stage
@@ -17,9 +17,6 @@ from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array, JoinWeights
 from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
 from cascada.text.pairs import PairTokens
-
-DOCUMENTS_AT_ONCE = 128
-"""Documents whose tokens are compared with a question together."""
 
 
 class SideEncoder:
@@ -143,25 +140,12 @@ def mean_cosine(state: EncodedSides, weights: JoinWeights) -> Floats:
 
 
 def late_interaction(state: EncodedSides, weights: JoinWeights) -> Floats:
-    """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,).
-
-    Special tokens at either end of a question do not count. Documents are compared some at a time, to bound memory.
-    """
+    """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,)."""
     scores = np.zeros(len(state.question_of), np.float32)
-    questions = [unit(states[1:-1] if len(states) > 2 else states) for states in state.questions]
-    for number, rows in enumerate(rows_of(state.question_of, len(questions))):
-        for start in range(0, len(rows), DOCUMENTS_AT_ONCE):
-            some = rows[start : start + DOCUMENTS_AT_ONCE]
-            documents = [state.documents[place] for place in state.document_of[some]]
-            starts = np.cumsum([0, *(len(tokens) for tokens in documents[:-1])])
-            cosines = questions[number] @ unit(weights.project_up(np.concatenate(documents))).T
-            scores[some] = np.maximum.reduceat(cosines, starts, axis=1).mean(0)
+    for question, rows in zip(state.questions, rows_of(state.question_of, len(state.questions)), strict=True):
+        documents = [weights.project_up(state.documents[place]) for place in state.document_of[rows]]
+        scores[rows] = best_matches(question, documents)
     return scores
-
-
-def unit(vectors: Floats) -> Floats:
-    """The vectors scaled to length 1; a zero vector stays zero, as in torch."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-8)  # type: ignore[no-any-return]
 
 
 def stages_of(engine: DecoupledEngine, store: EncodingStore | None = None, *, add: bool = False) -> list[Stage]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cascada.systems.bm25.engine import load as load_bm25
+from cascada.ranking import Ranker
 from cascada.text.bm25 import BM25Index
 
 WORDS = st.sampled_from(["a", "B", "c,", "straße", "d-e", "ÉTÉ", "42", "…"])
@@ -17,7 +17,7 @@ TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 @settings(max_examples=50)
 @given(st.lists(TEXTS, min_size=1, max_size=12), st.lists(WORDS, min_size=1).map(" ".join))
 def test_scores_are_those_of_the_bm25_ranker_with_all_texts_as_its_collection(texts, question):
-    expected = {item.index: item.raw_score for item in load_bm25(texts=texts).rank(question, texts).items}
+    expected = {item.index: item.raw_score for item in Ranker.load("bm25", texts=texts).rank(question, texts).items}
     scores = BM25Index(texts).scores(question).astype(np.float32).tolist()
     assert dict(enumerate(scores)) == expected
 
@@ -44,7 +44,7 @@ def test_an_answer_takes_a_fraction_of_reading_all_texts():
     for text in texts[:100]:
         index.best(text, 100)
     indexed = time.process_time() - start
-    load_bm25(texts=texts).rank(texts[0], texts)
+    Ranker.load("bm25", texts=texts).rank(texts[0], texts)
     assert indexed / 100 < (time.process_time() - start - indexed) / 20
 
 

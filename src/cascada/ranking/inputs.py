@@ -12,6 +12,7 @@ from cascada.core.errors import CascadaError
 from cascada.ranking.plan import Drop, Keep, Plan
 from cascada.ranking.result import TextOrMapping
 from cascada.ranking.stage import NO_DEADLINE, Deadline
+from cascada.text.context import InContext
 
 PAIRS_AT_ONCE = 2048
 """Pairs that `rank_many` runs together: enough to fill batches of similar length, few enough to fit in memory."""
@@ -97,6 +98,17 @@ def text_of(candidate: TextOrMapping) -> str:
         kind = type(text).__name__
         raise CascadaError(f'A candidate is {where}{kind}; it must be a string or have one under "text".')
     return text
+
+
+def read_text(candidate: TextOrMapping) -> str:
+    """What a ranker reads of a candidate: its text, and before it the string under "context", if there is one."""
+    text = text_of(candidate)
+    context = candidate.get("context") if isinstance(candidate, Mapping) else None
+    if context is None:
+        return text
+    if not isinstance(context, str):
+        raise CascadaError(f'The "context" of a candidate is {type(context).__name__}; it must be a string.')
+    return InContext(text, context)
 
 
 def batches_of(groups: Iterable[QuestionCandidates]) -> Iterator[list[CheckedGroup]]:

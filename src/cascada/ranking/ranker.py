@@ -11,7 +11,7 @@ import numpy as np
 
 from cascada.ranking.executor import Outcome, Rules, execute
 from cascada.ranking.fit import Fit, Speeds
-from cascada.ranking.inputs import QuestionCandidates, RankOptions, batches_of, checked_group, text_of
+from cascada.ranking.inputs import QuestionCandidates, RankOptions, batches_of, checked_group, read_text, text_of
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
@@ -167,7 +167,7 @@ class Ranker:
     ) -> list[Outcome]:
         pairs = Pairs(
             questions=[question for question, _ in batch],
-            texts=[text_of(candidate) for _, candidates in batch for candidate in candidates],
+            texts=[read_text(candidate) for _, candidates in batch for candidate in candidates],
             owner=np.repeat(np.arange(len(batch)), [len(candidates) for _, candidates in batch]),
         )
         outcomes = execute(self.stages, pairs, rules, deadline)

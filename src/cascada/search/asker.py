@@ -35,14 +35,17 @@ class Asker:
         *,
         reader: Reader | None = None,
         language: str = "en",
+        context: bool = True,
     ) -> None:
         """`reader` finds the short answer in each sentence that is returned. `language`, a two-letter code, is the
-        language of the documents, whose rules divide them into sentences. Without a `ranker`: the bundled model.
+        language of the documents, whose rules divide them into sentences. Without a `ranker`: the bundled model. With
+        `context`, the ranker reads a sentence together with its heading and the sentence before it.
         """
         self.retriever = retriever
         self.ranker = ranker or Ranker.load()
         self.reader = reader
         self.language = language
+        self.context = context
 
     def ask(
         self,
@@ -72,7 +75,8 @@ class Asker:
         split = time.perf_counter()
         if not candidates:
             return Answers(question, (), len(passages))
-        (ranking,) = self.ranker.rank_together([(question, [candidate.text for candidate in candidates])], options)
+        read = [candidate.to_rank() if self.context else candidate.text for candidate in candidates]
+        (ranking,) = self.ranker.rank_together([(question, read)], options)
         ranked = time.perf_counter()
         answers = [_answer(item, candidates[item.index]) for item in ranking]
         if self.reader and options.deadline.left > 0:

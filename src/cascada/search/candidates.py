@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 
 from cascada.core.errors import CascadaError
-from cascada.search.passage import Passage
+from cascada.search.passage import Passage, is_heading
 from cascada.text.sentences import sentences
 from cascada.text.words import words
 
 CANDIDATES = "candidates"
 UNITS = ("sentences", "paragraphs", CANDIDATES)
 """What `cascada encode` can encode: sentences or paragraphs of documents, or the candidates of a data set."""
+
+MAX_BEFORE = 300
+"""Characters of a sentence that may be the context of the next one."""
 
 _TABLE_ROW = re.compile(r"\n(?=\|)")
 _HEADING = re.compile(r"#{1,6}\s")
@@ -31,6 +35,19 @@ class CandidateSentence:
     passage: Passage
     start: int
     """Its first character, counted in the passage."""
+    before: str = ""
+    """The sentence before it in the passage."""
+
+    def to_rank(self) -> dict[str, str]:
+        """The candidate as `Ranker.rank` takes it."""
+        return {"text": self.text, "context": self.context}
+
+    @property
+    def context(self) -> str:
+        """What stands before it: the title of the document or the passage's heading, and the sentence before."""
+        title = heading_of(self.passage)
+        before = self.before if len(self.before) <= MAX_BEFORE else ""
+        return ". ".join(part.rstrip(".:") for part in (title, before) if part)
 
 
 def candidate_sentences(question: str, passages: Iterable[Passage], *, language: str = "en") -> list[CandidateSentence]:
@@ -64,8 +81,18 @@ def texts_in(passages: Iterable[Passage], units: str, language: str = "en") -> l
 def _sentences(passages: Iterable[Passage], language: str) -> Iterator[CandidateSentence]:
     for passage in passages:
         for start, part in _table_rows(passage.text):
+            before = ""
             for sentence in sentences(part, language):
-                yield CandidateSentence(sentence.text, passage, start + sentence.start)
+                yield CandidateSentence(sentence.text, passage, start + sentence.start, before)
+                before = sentence.text
+
+
+def heading_of(passage: Passage) -> str:
+    """The heading that the passage begins with, or else its document's name in words."""
+    first = passage.text.partition("\n")[0].strip()
+    if is_heading(first) and first != passage.text.strip():
+        return first.lstrip("# ").strip()
+    return " ".join(words(PurePath(passage.document).stem))
 
 
 def _table_rows(text: str) -> Iterator[tuple[int, str]]:

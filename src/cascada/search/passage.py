@@ -98,14 +98,15 @@ def _with_headings(text: str, blocks: Iterable[Offsets]) -> Iterator[Offsets]:
     end = 0
     for start, end in blocks:
         first = start if first is None else first
-        if not (end - first < MAX_LENGTH and _is_heading(text[start:end])):
+        if not (end - first < MAX_LENGTH and is_heading(text[start:end])):
             yield first, end
             first = None
     if first is not None:
         yield first, end
 
 
-def _is_heading(block: str) -> bool:
+def is_heading(block: str) -> bool:
+    """Whether a block of text is a heading: a short line that is no sentence."""
     return len(block) <= MAX_HEADING and "\n" not in block and not _SENTENCE_END.search(block)
 
 

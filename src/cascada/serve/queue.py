@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from cascada.core.errors import NotHeld
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.inputs import CheckedGroup, RankOptions, text_of
+from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 from cascada.serve.logs import LOG
 from cascada.serve.metrics import Metrics
@@ -60,7 +60,7 @@ class Job:
 def estimated_tokens(group: CheckedGroup) -> int:
     """Roughly how many tokens a model will read; tokenising here would do the model's work twice."""
     question, candidates = group
-    characters = sum(len(text_of(candidate)) + len(question) for candidate in candidates)
+    characters = sum(len(read_text(candidate)) + len(question) for candidate in candidates)
     return characters // CHARACTERS_PER_TOKEN + len(candidates)
 
 

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
-from cascada.ranking.inputs import CheckedGroup, RankOptions, text_of
+from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.result import TextOrMapping
 from cascada.serve.metrics import Metrics
 from cascada.serve.queue import Batcher, Job
@@ -114,7 +114,7 @@ class Service:
         if len(candidates) > most:
             raise ApiError("too_large", f"There are {len(candidates):,} documents; the limit is {most:,}.")
         for index, candidate in enumerate(candidates):
-            text = text_of(candidate)
+            text = read_text(candidate)
             _check_length(f"Document {index}", text, self.settings.max_document)
             _check_encodable(f"Document {index}", text)
         return CheckedGroup(question, tuple(candidates))

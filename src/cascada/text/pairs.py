@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from cascada.core.errors import CascadaError
+from cascada.text.context import InContext
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -163,6 +164,7 @@ class PairTokenizer:
         """The first half of `encode`: token ids, truncated to fit the pair, but not laid out."""
         ids, asked, answered = pool(self.tokens(questions), self.tokens(texts))
         asked = asked[np.asarray(owner, np.int64)]
+        without_context(answered, self.context_lengths(texts), self.room - asked[:, 1])
         kept = kept_lengths(asked[:, 1], answered[:, 1], self.room)
         truncated = (kept[0] < asked[:, 1]) | (kept[1] < answered[:, 1])
         asked[:, 1], answered[:, 1] = kept
@@ -177,9 +179,21 @@ class PairTokenizer:
         """Encode each text by itself, `[CLS] text [SEP]`."""
         before, after = self.single
         room = self.max_length - len(before) - len(after)
-        tokens = self.tokens(texts)
-        rows = [((before + ids[:room] + after, 0),) for ids in tokens]
-        return concatenate(rows, [len(ids) > room for ids in tokens])
+        ids, _, places = pool([], self.tokens(texts))
+        without_context(places, self.context_lengths(texts), np.full(len(texts), room))
+        truncated = places[:, 1] > room
+        places[:, 1] = np.minimum(places[:, 1], room)
+        nothing = np.zeros_like(places)
+        layout = PairLayout(([], []), (before, after), (0, 0))
+        return layout.lay_out(PairTokens(ids, nothing, places, truncated, layout.special))
+
+    def context_lengths(self, texts: Sequence[str]) -> Ints:
+        """How many tokens of each text are its context, (texts,)."""
+        lengths = np.zeros(len(texts), np.int64)
+        numbers = [number for number, text in enumerate(texts) if isinstance(text, InContext)]
+        if numbers:
+            lengths[numbers] = [len(ids) for ids in self.tokens([texts[number].before for number in numbers])]  # type: ignore[attr-defined]
+        return lengths
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, without special tokens. Only as much of a huge text is read as can be used."""
@@ -227,6 +241,13 @@ def pool(questions: list[list[int]], texts: list[list[int]]) -> tuple[NDArray[np
     lengths = np.array([len(ids) for ids in both], np.int64)
     places = np.stack((np.cumsum(lengths) - lengths, lengths), 1)
     return np.fromiter(chain.from_iterable(both), np.int32), places[: len(questions)], places[len(questions) :]
+
+
+def without_context(texts: Ints, context: Ints, room: Ints) -> None:
+    """Cut as many of a text's first `context` tokens as are needed to fit; `texts` are changed, (texts, 2)."""
+    cut = np.clip(texts[:, 1] - room, 0, context)
+    texts[:, 0] += cut
+    texts[:, 1] -= cut
 
 
 def kept_lengths(question: Ints | int, text: Ints | int, room: int) -> tuple[Ints, Ints]:

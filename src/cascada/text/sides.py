@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.text.pairs import Bools, EncodedPairs, Ints, PairLayout, PairTokenizer, PairTokens, pool
+from cascada.text.pairs import Bools, EncodedPairs, Ints, PairLayout, PairTokenizer, PairTokens, pool, without_context
 
 
 class SideTokenizer:
@@ -36,8 +36,10 @@ class SideTokenizer:
         numbers: dict[str, int] = {}  # distinct text → its number
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)  # (pairs,)
         ids, asked, documents = pool(self.question.tokens(questions), self.document.tokens(list(numbers)))
-        asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
         special = sum(map(len, self.document.single))
+        context = self.document.context_lengths(list(numbers))
+        without_context(documents, context, np.full(len(numbers), self.document.max_length - special))
+        asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
         truncated = np.zeros(len(texts), bool)
         for side, own in ((self.question, asked), (self.document, documents)):
             room = side.max_length - special

@@ -1,12 +1,19 @@
 #!/bin/sh
-# Makes the bundled model, cascada-mini, from free data: SQuAD's sentences (data/squad_sentences) and SelQA (data/selqa),
-# and the encoder e5-small. About an hour on two cores. Run from a folder that has data/.
+# Makes the bundled model, cascada-mini, from free data. Run from a folder that has data/ (README.md names what is in it)
+# and, in the hub's layout, the encoders runs/minilm, runs/e5-small and runs/gte-small. Steps that are done are skipped
+# when the script is run again; training and its teachers resume where they were stopped.
 set -e
 recipes=$(dirname "$0")
+test -e data/mini/dev/tydi.jsonl || python "$recipes/dev_sets.py" data data/mini/dev
+test -e data/mini/calibration.jsonl || python "$recipes/lists.py" data data/mini/dev data/mini
+
+# the cross-encoder among the teachers: e5-small on sentences of SQuAD
 test -e data/squad-mined.jsonl ||
     cascada data mine squad_sentences data/squad-mined.jsonl --root data/squad_sentences --split test --seed 1
-cascada train "$recipes/transfer.yaml"
-cascada cut runs/mini-transfer runs/mini-cut --exits 4,6,8
-cascada calibrate runs/mini-cut selqa runs/mini --root data/selqa
-cascada export runs/mini runs/cascada-mini --data selqa --root data/selqa
-cascada tune runs/cascada-mini selqa --root data/selqa --ratios 0.3 --budget 1 --save  # the paper's α
+cascada train "$recipes/teacher.yaml"
+
+cascada train "$recipes/mini.yaml"
+test -e runs/mini-calibrated || cascada calibrate runs/mini-trained data/mini/calibration.jsonl runs/mini-calibrated
+test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
+cascada tune runs/cascada-mini data/mini/calibration.jsonl --ratios 0.5 --at-least 40 --budget 1 --save
+python "$recipes/table.py" data/mini/dev runs/cascada-mini

@@ -1,15 +1,15 @@
 """Unpack the bundled model into a ranker that can be trained further: its int8 weights, dequantised to float.
 
-    python recipes/mini/unpack.py runs/transfer-short --encoder intfloat/e5-small
+    python recipes/mini/unpack.py runs/mini --encoder sentence-transformers/all-MiniLM-L6-v2
 
-The result is what recipes/mini/transfer.yaml trains in an hour, except for rounding and for layers 9 to 12. `--encoder`
-is the encoder that the model was trained from: the tokenizer comes from it, and so do the position embeddings beyond
-those that the bundled model keeps.
+The result is what recipes/mini/make.sh trains, except for rounding. `--encoder` is the encoder that the model was
+trained from: the tokenizer comes from it, and so do the position embeddings beyond those that the bundled model keeps.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,17 +19,24 @@ import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
 from onnx.external_data_helper import load_external_data_for_model
+from torch import nn
 
+from cascada.core.folder import kind_of
 from cascada.encoders.files import tokenizer_folder
-from cascada.graphs.session import stage_file
-from cascada.systems.cascade.folder import begin, save
-from cascada.systems.cascade.shape import read_exported
+from cascada.graphs.piece_vectors import load_vectors
+from cascada.graphs.session import graph_file, stage_file
+from cascada.systems.cascade.folder import begin as begin_cascade
+from cascada.systems.cascade.shape import read_exported as read_cascade
+from cascada.systems.decoupled.folder import begin as begin_decoupled
+from cascada.systems.decoupled.join import load_join_weights
+from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.shape import read_exported as read_decoupled
 from cascada.systems.load import BUNDLED_FOLDER
+from cascada.systems.registry import part
 
 Array = NDArray[np.float32]
 Weights = dict[str, Array]
 
-EMBEDDINGS, LAYER = "encoder.encoder.embeddings", "encoder.encoder.encoder.layer"
 DENSE = ("attention.output.dense", "intermediate.dense", "output.dense")
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
@@ -54,13 +61,16 @@ class Arrays:
                 yield from (constant for constant in constants if constant.ndim == dimensions)
 
 
-def embeddings(arrays: Arrays) -> Weights:
-    words, scale, types = arrays.of("Gather", dimensions=2)
+def embeddings(arrays: Arrays, types: Array) -> Weights:
+    """`types` are the encoder's own: where a graph reads one side only, the first of them is part of the positions."""
+    words, scale, *own_types = arrays.of("Gather", dimensions=2)
     gamma, beta = arrays.of("LayerNormalization", dimensions=1)
     (positions,) = arrays.of("Slice", dimensions=2)
+    positions = positions if own_types else positions - types[0]
     weights = {"word_embeddings.weight": words * scale, "position_embeddings.weight": positions}
-    weights |= {"token_type_embeddings.weight": types, "LayerNorm.weight": gamma, "LayerNorm.bias": beta}
-    return {f"{EMBEDDINGS}.{name}": array for name, array in weights.items()}
+    weights |= {"token_type_embeddings.weight": own_types[0] if own_types else types}
+    weights |= {"LayerNorm.weight": gamma, "LayerNorm.bias": beta}
+    return {f"embeddings.{name}": array for name, array in weights.items()}
 
 
 def layers(arrays: Arrays, first: int) -> Weights:
@@ -68,16 +78,16 @@ def layers(arrays: Arrays, first: int) -> Weights:
     attention = zip(arrays.of("Attention", dimensions=2), arrays.of("Attention", dimensions=1), strict=True)
     for number, (weight, bias) in enumerate(attention, first):
         parts = ("query", "key", "value"), np.split(weight, 3, 1), np.split(bias, 3)
-        for part, own, own_bias in zip(*parts, strict=True):
-            name = f"{LAYER}.{number}.attention.self.{part}"
+        for role, own, own_bias in zip(*parts, strict=True):
+            name = f"encoder.layer.{number}.attention.self.{role}"
             weights |= {f"{name}.weight": own.T, f"{name}.bias": own_bias}
     dense = zip(arrays.of("MatMul", dimensions=2), arrays.of("Add", "BiasGelu", dimensions=1), strict=True)
     for place, (weight, bias) in enumerate(dense):
-        name = f"{LAYER}.{first + place // 3}.{DENSE[place % 3]}"
+        name = f"encoder.layer.{first + place // 3}.{DENSE[place % 3]}"
         weights |= {f"{name}.weight": weight.T, f"{name}.bias": bias}
     norms = list(arrays.of("SkipLayerNormalization", dimensions=1))
     for place, (gamma, beta) in enumerate(zip(norms[::2], norms[1::2], strict=True)):
-        name = f"{LAYER}.{first + place // 2}.{NORMS[place % 2]}"
+        name = f"encoder.layer.{first + place // 2}.{NORMS[place % 2]}"
         weights |= {f"{name}.weight": gamma, f"{name}.bias": beta}
     return weights
 
@@ -94,19 +104,53 @@ def head(arrays: Arrays, exit: int) -> Weights:
 
 
 def unpack(exported: Path, encoder: str, output: Path) -> None:
-    """Write the ranker's folder; `exported` must be an int8 export of a BERT with heads on the mean."""
-    shape = read_exported(exported)
-    model = begin(encoder, exits=shape.exits, head=shape.head, max_length=shape.max_length)
+    """Write the ranker's folder; `exported` must be an int8 export of a BERT: of late interaction, or with heads on the
+    mean."""
+    decoupled = kind_of(exported) == "decoupled"
+    model = (late_interaction if decoupled else cascade)(exported, encoder)
+    room = part(kind_of(exported), "folder")
+    room.save(model, output, tokenizer=tokenizer_folder(encoder), card="# The weights of an int8 export, as float\n")
+
+
+def late_interaction(exported: Path, encoder: str) -> nn.Module:
+    """A decoupled ranker with one tower that ends at the join."""
+    shape = read_decoupled(exported)
+    assert not shape.joint_exits, "layers above the join cannot be unpacked"
+    fields = {field.name: getattr(shape, field.name) for field in dataclasses.fields(DecoupledShape)}
+    model = begin_decoupled(encoder, DecoupledShape(**fields | {"towers": "shared"}))
     weights = model.state_dict()
+    arrays = Arrays(exported / graph_file("document", safe=True))
+    types = weights["document.encoder.embeddings.token_type_embeddings.weight"].numpy()
+    put(weights, "document.encoder.", layers(arrays, 0) | embeddings(arrays, types))
+    scale, shift = load_join_weights(exported).cosine
+    weights["cosine.log_scale"], weights["cosine.shift"] = torch.tensor(scale).log(), torch.tensor(shift)
+    if shape.exit_zero:
+        vectors = load_vectors(exported)
+        put(weights, "exit_zero.", {"weights": vectors.weights, "scaling": np.array(vectors.scaling)})
+    model.load_state_dict(weights)
+    return model.eval()
+
+
+def cascade(exported: Path, encoder: str) -> nn.Module:
+    """A transformer with heads on the mean."""
+    shape = read_cascade(exported)
+    model = begin_cascade(encoder, exits=shape.exits, head=shape.head, max_length=shape.max_length)
+    weights = model.state_dict()
+    types = weights["encoder.encoder.embeddings.token_type_embeddings.weight"].numpy()
     first = 0
-    for exit in shape.exits:
+    for exit in shape.layer_exits:
         arrays = Arrays(exported / stage_file(exit, safe=True))
-        stage = layers(arrays, first) | head(arrays, exit) | (embeddings(arrays) if first == 0 else {})
-        for name, array in stage.items():
-            weights[name][: len(array)] = torch.from_numpy(array.astype(np.float32))
+        put(weights, "encoder.encoder.", layers(arrays, first) | (embeddings(arrays, types) if first == 0 else {}))
+        put(weights, "", head(arrays, exit))
         first = exit
     model.load_state_dict(weights)
-    save(model.eval(), output, tokenizer=tokenizer_folder(encoder), card="# The weights of an int8 export, as float\n")
+    return model.eval()
+
+
+def put(weights: dict[str, torch.Tensor], prefix: str, arrays: Weights) -> None:
+    """Set weights, or their first rows: an export keeps only as many positions as it reads."""
+    for name, array in arrays.items():
+        weights[prefix + name][: len(array)] = torch.from_numpy(array.astype(np.float32))
 
 
 def main() -> None:

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError
+from cascada.encoders.encoder import load_encoder
+from cascada.ranking.stage import NO_DEADLINE
 from cascada.search.candidates import candidate_sentences
 from cascada.search.passage import Passage
+from cascada.systems.decoupled.documents import encode_documents
+from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.text.context import InContext
 from cascada.text.pairs import PairTokenizer
 from cascada.text.sides import SideTokenizer
@@ -74,17 +80,12 @@ def test_a_ranker_reads_it_and_returns_the_text(cascade_folder, words):
         ranker.rank(words[0], [{"text": words[3], "context": 7}])
 
 
-def test_a_sentence_of_a_document_has_its_heading_and_the_sentence_before():
-    passage = Passage("# The Cape\n\nIt has a lighthouse. It was built by Ada Lovelace.", "docs/north-coast.md", 0, 62)
-    first, second = candidate_sentences("who built it?", [passage])[-2:]
-    assert second.to_rank() == {
-        "text": "It was built by Ada Lovelace.",
-        "context": f"The Cape. {first.text.rstrip('.')}",
-    }
-    plain = Passage("It has a lighthouse. It was built by Ada Lovelace.", "docs/north-coast.txt", 0, 50)
-    first, second = candidate_sentences("who built it?", [plain])
-    assert first.context == "north coast"
-    assert second.context == "north coast. It has a lighthouse"
+def test_a_sentence_of_a_document_has_its_heading_or_the_documents_name():
+    text = "It was built by Ada Lovelace."
+    headed = Passage(f"# The Cape\n\nIt has a lighthouse. {text}", "docs/north-coast.md", 0, 62)
+    assert candidate_sentences("who built it?", [headed])[-1].to_rank() == {"text": text, "context": "The Cape"}
+    plain = Passage(f"It has a lighthouse. {text}", "docs/north-coast.txt", 0, 50)
+    assert candidate_sentences("who built it?", [plain])[-1].to_rank() == {"text": text, "context": "north coast"}
 
 
 def test_plain_texts_are_encoded_as_ever(tokenizers, words):
@@ -97,3 +98,16 @@ def test_plain_texts_are_encoded_as_ever(tokenizers, words):
         assert own == before + pairs.tokens([text])[0][: 12 - len(before) - len(after)] + after
     assert encoded.truncated.tolist() == [False, True, False]
     assert np.all(encoded.types == 0)
+
+
+def test_late_interaction_compares_the_texts_own_tokens_only(encoder_folder, words):
+    """The context changes a text's encoding, but is not part of it."""
+    shape = DecoupledShape(join=4, exits=(4,), towers="shared", match="late", question_length=12, max_length=32)
+    model = DecoupledRanker(load_encoder(encoder_folder), shape).eval()
+    engine = TorchEngine(model, tokenizer_of(model, encoder_folder))
+    plain, other = words[5], f"{words[6]} {words[7]}"
+    texts = [plain, InContext(plain, f"{words[8]} {words[9]}"), other]
+    alone, in_context, last = encode_documents(engine, texts, NO_DEADLINE)[0]
+    assert alone.shape == in_context.shape
+    assert not np.allclose(alone, in_context, atol=1e-3)
+    assert last == pytest.approx(encode_documents(engine, [other], NO_DEADLINE)[0][0], abs=1e-5)

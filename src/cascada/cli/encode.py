@@ -58,8 +58,9 @@ def encode(
 def encoder_of(model: str) -> Encoder:
     """The document encoder of a ranker."""
     from cascada.systems.decoupled.engine import document_encoder
+    from cascada.systems.load import folder_of
 
-    return document_encoder(model)
+    return document_encoder(folder_of(model))
 
 
 def texts_of(

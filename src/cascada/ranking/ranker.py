@@ -54,6 +54,12 @@ class Ranker:
         """The drop plan of calls that give neither `drop` nor `keep`."""
         return self._plan
 
+    @property
+    def reads_context(self) -> bool:
+        """Whether the last stage tells a candidate's own words from its context. Others read both as one text, so that
+        a sentence may score by what stands before it."""
+        return bool(getattr(self.stages[-1], "reads_context", False))
+
     def with_plan(self, plan: Plan) -> Ranker:
         """The same ranker with another default plan."""
         return Ranker(self.stages, full=self.full, plan=plan)

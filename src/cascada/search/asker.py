@@ -35,17 +35,18 @@ class Asker:
         *,
         reader: Reader | None = None,
         language: str = "en",
-        context: bool = True,
+        context: bool | None = None,
     ) -> None:
         """`reader` finds the short answer in each sentence that is returned. `language`, a two-letter code, is the
         language of the documents, whose rules divide them into sentences. Without a `ranker`: the bundled model. With
-        `context`, the ranker reads a sentence together with its heading and the sentence before it.
+        `context`, the ranker reads a sentence together with its heading, or its document's name; by default if it can
+        tell the two apart (`Ranker.reads_context`).
         """
         self.retriever = retriever
         self.ranker = ranker or Ranker.load()
         self.reader = reader
         self.language = language
-        self.context = context
+        self.context = self.ranker.reads_context if context is None else context
 
     def ask(
         self,

@@ -17,9 +17,6 @@ CANDIDATES = "candidates"
 UNITS = ("sentences", "paragraphs", CANDIDATES)
 """What `cascada encode` can encode: sentences or paragraphs of documents, or the candidates of a data set."""
 
-MAX_BEFORE = 300
-"""Characters of a sentence that may be the context of the next one."""
-
 _TABLE_ROW = re.compile(r"\n(?=\|)")
 _HEADING = re.compile(r"#{1,6}\s")
 _EDITORS_NOTE = re.compile(r"(\[[^\[\]]*\][\s.,;:]*)+")
@@ -35,19 +32,10 @@ class CandidateSentence:
     passage: Passage
     start: int
     """Its first character, counted in the passage."""
-    before: str = ""
-    """The sentence before it in the passage."""
 
     def to_rank(self) -> dict[str, str]:
-        """The candidate as `Ranker.rank` takes it."""
-        return {"text": self.text, "context": self.context}
-
-    @property
-    def context(self) -> str:
-        """What stands before it: the title of the document or the passage's heading, and the sentence before."""
-        title = heading_of(self.passage)
-        before = self.before if len(self.before) <= MAX_BEFORE else ""
-        return ". ".join(part.rstrip(".:") for part in (title, before) if part)
+        """The candidate as `Ranker.rank` takes it, in the context of its heading."""
+        return {"text": self.text, "context": heading_of(self.passage)}
 
 
 def candidate_sentences(question: str, passages: Iterable[Passage], *, language: str = "en") -> list[CandidateSentence]:
@@ -81,10 +69,8 @@ def texts_in(passages: Iterable[Passage], units: str, language: str = "en") -> l
 def _sentences(passages: Iterable[Passage], language: str) -> Iterator[CandidateSentence]:
     for passage in passages:
         for start, part in _table_rows(passage.text):
-            before = ""
             for sentence in sentences(part, language):
-                yield CandidateSentence(sentence.text, passage, start + sentence.start, before)
-                before = sentence.text
+                yield CandidateSentence(sentence.text, passage, start + sentence.start)
 
 
 def heading_of(passage: Passage) -> str:

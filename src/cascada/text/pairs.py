@@ -8,7 +8,7 @@ share one `PairTokenizer`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -34,6 +34,8 @@ class EncodedPairs:
     types: NDArray[np.int8]  # (tokens,)
     offsets: Ints  # (pairs + 1,)
     truncated: Bools  # (pairs,)
+    context: tuple[int, Ints] | None = None
+    """Texts that were encoded alone, if any has a context: where contexts begin, and their lengths, (texts,)."""
 
     def __len__(self) -> int:
         return len(self.truncated)
@@ -180,12 +182,14 @@ class PairTokenizer:
         before, after = self.single
         room = self.max_length - len(before) - len(after)
         ids, _, places = pool([], self.tokens(texts))
-        without_context(places, self.context_lengths(texts), np.full(len(texts), room))
+        context = self.context_lengths(texts)
+        context -= without_context(places, context, np.full(len(texts), room))
         truncated = places[:, 1] > room
         places[:, 1] = np.minimum(places[:, 1], room)
         nothing = np.zeros_like(places)
         layout = PairLayout(([], []), (before, after), (0, 0))
-        return layout.lay_out(PairTokens(ids, nothing, places, truncated, layout.special))
+        encoded = layout.lay_out(PairTokens(ids, nothing, places, truncated, layout.special))
+        return replace(encoded, context=(len(before), context)) if context.any() else encoded
 
     def context_lengths(self, texts: Sequence[str]) -> Ints:
         """How many tokens of each text are its context, (texts,)."""
@@ -243,11 +247,15 @@ def pool(questions: list[list[int]], texts: list[list[int]]) -> tuple[NDArray[np
     return np.fromiter(chain.from_iterable(both), np.int32), places[: len(questions)], places[len(questions) :]
 
 
-def without_context(texts: Ints, context: Ints, room: Ints) -> None:
-    """Cut as many of a text's first `context` tokens as are needed to fit; `texts` are changed, (texts, 2)."""
+def without_context(texts: Ints, context: Ints, room: Ints) -> Ints:
+    """Cut as many of a text's first `context` tokens as are needed to fit; `texts` are changed, (texts, 2).
+
+    Returns how many were cut, (texts,).
+    """
     cut = np.clip(texts[:, 1] - room, 0, context)
     texts[:, 0] += cut
     texts[:, 1] -= cut
+    return cut
 
 
 def kept_lengths(question: Ints | int, text: Ints | int, room: int) -> tuple[Ints, Ints]:

@@ -102,15 +102,24 @@ def encode_documents(engine: DecoupledEngine, texts: Sequence[str], deadline: De
 
 
 def encode_side(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadline, *, document: bool) -> list[Floats]:
-    """Encode texts with the tower of one side: (tokens, width) per document, (tokens, hidden) per question."""
+    """Encode texts with the tower of one side: (tokens, width) per document, (tokens, hidden) per question.
+
+    The tokens of a context are read with the text, but only the text's own tokens are compared with a question: else
+    a sentence would match a question by what stands before it.
+    """
     encodings: list[Floats] = [np.empty((0, 0), np.float32)] * len(tokens)
     tower = engine.document if document else engine.question
+
+    def own_states(states: Floats, row: int) -> Floats:
+        assert tokens.context is not None
+        start, lengths = tokens.context
+        return np.delete(states, np.s_[start : start + lengths[row]], axis=0)
 
     def work(rows: Ints) -> None:
         deadline.check()
         ids, mask, _ = tokens.padded(rows, engine.tokenizer.pad_id)
         for row, states, length in zip(rows, tower(ids, mask), tokens.lengths[rows], strict=True):
-            encodings[row] = states[:length]
+            encodings[row] = states[:length] if tokens.context is None else own_states(states[:length], row)
 
     engine.run_batches(work, shortest_first(tokens.lengths, engine.budget))
     return encodings

@@ -28,20 +28,27 @@ from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of, enco
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
+from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import graph_file, stage_file
 from cascada.graphs.transformer import dense_float32, embed, run_layer, skip_norm
-from cascada.systems.decoupled.engine_torch import join_weights_of
+from cascada.ranking.ranker import Ranker
+from cascada.systems.decoupled.engine_torch import TorchEngine, join_weights_of, tokenizer_of
 from cascada.systems.decoupled.export_lstm import lstm_features
 from cascada.systems.decoupled.folder import load
 from cascada.systems.decoupled.join import save_join_weights
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import ExportedDecoupled
+from cascada.systems.decoupled.stages import stages_of
 from cascada.systems.export import Precision
 
 
 def exporter(folder: Path, precision: Precision) -> DecoupledExporter:
-    """Load the ranker in `folder`."""
-    return DecoupledExporter(load(folder), str(read_shape(folder)["fingerprint"]), precision)
+    """Load the ranker in `folder`; for int8, record its quantisation ranges on a sample of texts."""
+    model = load(folder)
+    if precision == "int8":
+        ranker = Ranker(stages_of(TorchEngine(model, tokenizer_of(model, folder))))
+        record_ranges(model, lambda: [ranker.rank(question, texts, drop=0) for question, texts in sample()])
+    return DecoupledExporter(model, str(read_shape(folder)["fingerprint"]), precision)
 
 
 class DecoupledExporter:
@@ -129,7 +136,7 @@ class DecoupledExporter:
     def shape(self) -> dict[str, Any]:
         model, fingerprint = self.model, self.fingerprint
         if self.precision == "int8":  # the int8 graphs compute other encodings than the trained ranker
-            fingerprint = hashlib.sha256(f"{fingerprint} int8".encode()).hexdigest()[:32]
+            fingerprint = hashlib.sha256(f"{fingerprint} int8 with ranges".encode()).hexdigest()[:32]
         exported = ExportedDecoupled(
             **dataclasses.asdict(model.shape),
             hidden=model.hidden,

@@ -73,6 +73,8 @@ class DecoupledStage:
         encodes = exit == shape.layer_exits[0] and sides.documents.store is None
         self.layers = exit if encodes else exit - first
         self._last = exit == shape.exits[-1]
+        self.reads_context = sides.documents.store is None
+        """A context informs a candidate's encoding and is not compared itself. Stored encodings have none."""
 
     def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline) -> Scored:
         unscored = None

@@ -15,5 +15,5 @@ cascada train "$recipes/teacher.yaml"
 cascada train "$recipes/mini.yaml"
 test -e runs/mini-calibrated || cascada calibrate runs/mini-trained data/mini/calibration.jsonl runs/mini-calibrated
 test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
-cascada tune runs/cascada-mini data/mini/calibration.jsonl --ratios 0.5 --at-least 40 --budget 1 --save
+cascada tune runs/cascada-mini data/mini/calibration.jsonl --ratios 0.6 --at-least 60 --budget 1 --save
 python "$recipes/table.py" data/mini/dev runs/cascada-mini

@@ -116,8 +116,8 @@ def test_a_text_stays_on_its_line():
 
 def test_a_ranker_without_layers_has_no_layer_to_name():
     lines = drawn(Ranker.load("bm25").rank("a", ["a", "b"]))
-    assert lines[3].startswith("start")
-    assert [line.split()[:1] for line in lines if "#" in line] == [["start"]]
+    assert lines[3].startswith("exit 0")
+    assert [line.split()[:1] for line in lines if "#" in line] == [["at"]]
 
 
 def test_scores_of_any_size_keep_their_column():

@@ -70,7 +70,7 @@ class Explanation:
         table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("", justify="right", width=number)
         for stage in self.ran[-fit:]:
-            table.add_column((f"at {stage.exit}" if stage.exit else "start").rjust(SCORE - 1), width=SCORE)
+            table.add_column(f"at {stage.exit}".rjust(SCORE - 1), width=SCORE)
         table.add_column("#", justify="right", width=number)
         note = f"(the last {fit} of {len(self.ran)} exits)" if fit < len(self.ran) else ""
         table.add_column(note, no_wrap=True, width=max(1, room - fit * (SCORE + 1)))
@@ -121,7 +121,7 @@ class Explanation:
 
 def _name(stage: StageCost) -> str:
     """The exit of a stage; one without layers, such as BM25, is called the start."""
-    return f"layer {stage.exit}" if stage.exit else "start"
+    return f"layer {stage.exit}" if stage.exit else "exit 0"
 
 
 def _counted(number: int, what: str) -> str:

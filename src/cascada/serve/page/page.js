@@ -122,7 +122,7 @@ function drawExits(ran) {
     const lane = element("div");
     const next = ran[place + 1];
     const dropped = next ? stage.candidates - next.candidates : 0;
-    lane.append(element("b", "", stage.exit ? String(stage.exit) : "start"), element("span", "", `${stage.candidates} in`));
+    lane.append(element("b", "", stage.exit ? String(stage.exit) : "exit 0"), element("span", "", `${stage.candidates} in`));
     lane.append(element("span", "count-dropped", dropped ? `−${dropped}` : ""), element("span", "", time(1000 * stage.seconds)));
     track.append(lane);
   });
@@ -162,7 +162,7 @@ function bar(item, place, ran, intensity) {
     const out = dropped && exit === item.scores.length - 1;
     const cell = element("span", `cell${exit < item.scores.length ? " ran" : ""}${out ? " dropped" : ""}`);
     cell.style.setProperty("--intensity", (intensity[exit].get(item.index) || 0).toFixed(2));
-    if (exit < item.scores.length) cell.title = `${item.scores[exit].toFixed(2)} at ${stage.exit ? `layer ${stage.exit}` : "start"}`;
+    if (exit < item.scores.length) cell.title = `${item.scores[exit].toFixed(2)} at ${stage.exit ? `layer ${stage.exit}` : "exit 0"}`;
     track.append(cell);
   });
   const text = element("span", "text", item.text + (item.truncated ? " […]" : ""));

@@ -12,7 +12,7 @@ demo: .venv/core  ## ask documents, rank sentences
 	@$(BIN)/cascada rank "How many people ascended the Eiffel Tower in 2011?" examples/eiffel.txt --top 3 --explain
 
 test: check  ## lint, types, tests
-	$(BIN)/pytest -n 2 -q
+	$(BIN)/pytest -n 3 --dist worksteal -q
 
 nightly: .venv/dev  ## every table and figure of the papers, on small data
 	$(BIN)/cascada reproduce all --quick

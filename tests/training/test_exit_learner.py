@@ -72,7 +72,8 @@ EXIT_SETTINGS = {
 
 @pytest.mark.parametrize("exits", EXIT_SETTINGS.values(), ids=EXIT_SETTINGS)
 def test_every_exit_learns(recipe, exits):
-    folder = train_model(recipe(model=CASCADE, epochs=12, learning_rate=3e-3, evaluations_per_epoch=1, exits=exits))
+    epochs = 8 if exits.get("sample") == "all" else 12  # where an update trains one exit, each learns a third as often
+    folder = train_model(recipe(model=CASCADE, epochs=epochs, learning_rate=3e-3, evaluations_per_epoch=1, exits=exits))
     last = history(folder)["dev"][-1]
     assert last["MAP"] > 0.9
     assert min(last["MAP@2"], last["MAP@3"]) > 0.7  # guessing gives .46

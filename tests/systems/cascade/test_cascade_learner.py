@@ -20,7 +20,7 @@ ALL = {"point": 1, "pair": 1, "list": 1}
     "objective", [{"pair": 1, "against": "hardest"}, {"list": 1}, ALL], ids=["pair", "list", "all"]
 )
 def test_the_exits_of_a_cascade_learn_by_comparing_candidates(recipe, objective):
-    folder = train_model(recipe(model=CASCADE, epochs=12, learning_rate=3e-3, batch=QUESTIONS, objective=objective))
+    folder = train_model(recipe(model=CASCADE, epochs=8, learning_rate=3e-3, batch=QUESTIONS, objective=objective))
     best = max(history(folder)["dev"], key=lambda row: row["MAP"])
     assert best["MAP"] > 0.9
     assert best["MAP@2"] > 0.7  # guessing gives .46
@@ -32,7 +32,7 @@ def test_a_cascade_trained_at_levels_is_saved_as_an_ordinary_cascade(recipe, tmp
     from cascada.systems.export import export
 
     model = {**CASCADE, "levels": "PRI(list)"}
-    folder = train_model(recipe(model=model, epochs=12, learning_rate=3e-3, batch=QUESTIONS))
+    folder = train_model(recipe(model=model, epochs=8, learning_rate=3e-3, batch=QUESTIONS))
     best = max(history(folder)["dev"], key=lambda row: row["MAP"])
     assert best["MAP"] > 0.9
     assert {key for key in history(folder)["train"][0] if key.startswith("loss_")} == {f"loss_{name}" for name in ALL}

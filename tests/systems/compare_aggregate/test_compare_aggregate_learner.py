@@ -75,7 +75,7 @@ def vectors(tmp_path_factory, words):
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_scheme_learns(hierarchical, scheme):
-    folder = train_model(hierarchical(scheme=scheme, epochs=12, warmup=0))
+    folder = train_model(hierarchical(scheme=scheme, epochs=8, warmup=0))
     assert max(row["MAP"] for row in history(folder)["dev"]) > 0.9  # guessing gives .46
 
 

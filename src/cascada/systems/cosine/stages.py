@@ -34,13 +34,15 @@ class SimilarityStage:
         questions = self.encode(self.tokenizer.encode_alone(pairs.questions), deadline)
         encoded = self.tokenizer.encode_alone(pairs.texts)
         texts = self.encode(encoded, deadline)
+        first: dict[str, int] = {}  # of equal texts, the first one's encoding counts: equal texts score the same
+        texts = [texts[first.setdefault(text, row)] for row, text in enumerate(pairs.texts)]
         scores = np.zeros(len(pairs), np.float32)
         for question, rows in zip(questions, rows_of(pairs.owner, len(questions)), strict=True):
             own = [texts[row] for row in rows]
             if self.similarity == "late":
                 scores[rows] = best_matches(question, own)
             else:
-                scores[rows] = unit(np.stack([states.mean(0) for states in own])) @ unit(question.mean(0))
+                scores[rows] = (unit(np.stack([states.mean(0) for states in own])) * unit(question.mean(0))).sum(1)
         return Scored(scores, truncated=encoded.truncated)
 
     def flops(self, tokens: Ints) -> Ints:

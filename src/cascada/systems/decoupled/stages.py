@@ -145,8 +145,9 @@ def late_interaction(state: EncodedSides, weights: JoinWeights) -> Floats:
     """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,)."""
     scores = np.zeros(len(state.question_of), np.float32)
     for question, rows in zip(state.questions, rows_of(state.question_of, len(state.questions)), strict=True):
-        documents = [weights.project_up(state.documents[place]) for place in state.document_of[rows]]
-        scores[rows] = best_matches(question, documents)
+        places, row_of = np.unique(state.document_of[rows], return_inverse=True)  # equal documents score the same
+        documents = [weights.project_up(state.documents[place]) for place in places]
+        scores[rows] = best_matches(question, documents)[row_of]
     return scores
 
 

@@ -97,7 +97,7 @@ def test_lines_may_end_as_on_windows_and_begin_with_a_byte_order_mark(cascada, t
 
 def test_an_empty_line_is_an_empty_candidate(cascada):
     found = ranked(cascada("rank", QUESTION, "--json", stdin=b"Hamlet\n\nx\n"))
-    assert [item["text"] for item in found["items"]] == ["Hamlet", "", "x"]
+    assert {item["index"]: item["text"] for item in found["items"]} == {0: "Hamlet", 1: "", 2: "x"}
 
 
 def test_only_a_line_feed_ends_a_line(cascada):

@@ -252,7 +252,7 @@ def without_context(texts: Ints, context: Ints, room: Ints) -> Ints:
 
     Returns how many were cut, (texts,).
     """
-    cut = np.clip(texts[:, 1] - room, 0, context)
+    cut: Ints = np.clip(texts[:, 1] - room, 0, context)
     texts[:, 0] += cut
     texts[:, 1] -= cut
     return cut

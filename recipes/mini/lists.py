@@ -249,6 +249,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--share", type=float, default=1.0, help="of the lists of each kind, for a quick try")
     options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
     draw, guard = random.Random(options.seed), Guard(options.data, options.dev)
     rest: list[Group] = []
     for name, kinds, counts in (
@@ -259,7 +260,8 @@ def main() -> None:
         lists = taken(kinds, {kind: round(options.share * count) for kind, count in counts.items()}, guard, draw)
         kept = max(1, min(CALIBRATION // 2, len(lists) // 10))
         rest += lists[:kept]
-        print(f"  {write_jsonl(lists[kept:], options.out / f'{name}.jsonl')} lists", flush=True)
+        named = (Group(own.question, own.candidates, f"{name}-{own.id}") for own in lists[kept:])
+        print(f"  {write_jsonl(named, options.out / f'{name}.jsonl')} lists", flush=True)
     write_jsonl(
         (Group(own.question, own.candidates, f"{n}") for n, own in enumerate(rest)), options.out / "calibration.jsonl"
     )

@@ -1,6 +1,4 @@
-"""Late interaction: of encodings, and of an encoder's own input embeddings, which is exit 0.
-
-Exit 0 scores candidates before the first layer runs.
+"""Late interaction: of encodings, and, at exit 0, of an encoder's own input embeddings, before its first layer runs.
 
 Every word piece of the question takes its best match among the text's word pieces,
 

@@ -46,7 +46,7 @@ def report(done: Conversion, name: str, out: str, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"path": out} | _as_dict(done)))
     else:
-        _print_labels({name.split(".")[0]: done.counted})
+        print_labels({name.split(".")[0]: done.counted})
         for reason, count in done.skipped.items():
             typer.echo(f"left out: {count:,} with {reason.value}")
     _complain(done, out)
@@ -76,7 +76,7 @@ def split(
         counted = {name: count.to_dict() | {"absent": done.absent[name]} for name, count in done.counted.items()}
         typer.echo(json.dumps(counted | {"unlisted": done.unlisted.to_dict()}, indent=2))
     else:
-        _print_labels(done.counted)
+        print_labels(done.counted)
         _print_remarks(done)
 
 
@@ -116,15 +116,17 @@ def _print_remarks(done: Splits) -> None:
             typer.echo(f"in the list for {name} but not in the data: {absent:,} questions")
 
 
-def _print_labels(counted: Mapping[str, Statistics]) -> None:
-    """Print the counts in the layout of Table 1 of the TANDA paper."""
+def print_labels(
+    counted: Mapping[str, Statistics], criteria: tuple[str, str] = ("in the long answer", "with the short answer")
+) -> None:
+    """Print the counts in the layout of Table 1 of the TANDA paper; `criteria` head its second and third columns."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE)
-    for name in ("label", "in the long answer", "with the short answer"):
+    for name in ("label", *criteria):
         table.add_column(name)
     for name in counted:
         table.add_column(Text(name), justify="right")

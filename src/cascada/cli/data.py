@@ -14,6 +14,7 @@ from cascada.cli import asnq
 from cascada.cli.mine import mine
 from cascada.cli.openqa import openqa
 from cascada.cli.options import AsJson, Out, Root, Source, Split
+from cascada.cli.squad_as2 import squad_as2
 from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command()(mine)
 app.command()(openqa)
 
+app.command("squad-as2")(squad_as2)
 app.command("asnq")(asnq.convert)
 app.command("asnq-split")(asnq.split)
 

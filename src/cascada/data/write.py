@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 from cascada.core.errors import DataError
@@ -35,4 +34,6 @@ def _record(group: Group) -> dict[str, Any]:
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
-    return {key: value for key, value in asdict(candidate).items() if value is not None}
+    # By hand, because `asdict` copies deeply: lists of whole articles have millions of candidates.
+    record = {"text": candidate.text, "label": candidate.label, "id": candidate.id, "grade": candidate.grade}
+    return {key: value for key, value in record.items() if value is not None}

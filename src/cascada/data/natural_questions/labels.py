@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from enum import Enum
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from cascada.data.group import Candidate, Group
-from cascada.data.natural_questions.record import Page, Record, TokenSpan
+from cascada.data.natural_questions.record import Page, Record, Span
 from cascada.text.html import BLOCK_TAGS
 from cascada.text.sentences import sentences
 
@@ -17,7 +17,7 @@ from cascada.text.sentences import sentences
 class PageSentence(NamedTuple):
     text: str
     """Its tokens with spaces between them, as in ASNQ: `It rises 4,808 m ( 15,774 ft ) .`"""
-    span: TokenSpan
+    span: Span
     """From its first to its last token, including the tags between them, such as those of a row's cells."""
 
 
@@ -51,7 +51,7 @@ def _split(block: list[int], tokens: list[str]) -> Iterator[PageSentence]:
     for first, end in pairwise(cuts):
         text = " ".join(" ".join(words[first:end]).split())
         if text:
-            yield PageSentence(text, TokenSpan(block[first], block[end - 1] + 1))
+            yield PageSentence(text, Span(block[first], block[end - 1] + 1))
 
 
 class Skipped(Enum):
@@ -79,13 +79,13 @@ def _candidates(record: Record) -> tuple[Candidate, ...]:
     texts = {span: _text(span, record.page) for span in record.short_answers}
     written = {span: text for span, text in texts.items() if text}
     graded = (
-        (sentence.text, _grade(sentence, record.long_answers, written)) for sentence in page_sentences(record.page)
+        (sentence.text, grade_of(sentence, record.long_answers, written)) for sentence in page_sentences(record.page)
     )
     return tuple(Candidate(text, int(grade == 4), grade=grade) for text, grade in graded)
 
 
-def _grade(sentence: PageSentence, long_answers: tuple[TokenSpan, ...], short_answers: dict[TokenSpan, str]) -> int:
-    """Labels 1 and 2 are outside the long answer, 3 and 4 inside it; 2 and 4 contain a short answer.
+def grade_of(sentence: PageSentence, long_answers: Collection[Span], short_answers: Mapping[Span, str]) -> int:
+    """Label a sentence: 1 and 2 are outside the long answer, 3 and 4 inside it; 2 and 4 contain a short answer.
 
     Outside, it is enough that the short answer's words occur. Inside, only the annotated tokens count: a sentence with
     the same words elsewhere in the long answer has label 3.
@@ -96,10 +96,10 @@ def _grade(sentence: PageSentence, long_answers: tuple[TokenSpan, ...], short_an
 
 
 def _occurs(answer: str, sentence: str) -> bool:
-    """Whether the answer occurs as whole tokens, in the same case: `1` does not occur in `1963`."""
-    return f" {answer} " in f" {sentence} "
+    """Whether the answer occurs as whole tokens, in the same case: `1` is not in `1963`, an empty answer nowhere."""
+    return bool(answer) and f" {answer} " in f" {sentence} "
 
 
-def _text(span: TokenSpan, page: Page) -> str:
+def _text(span: Span, page: Page) -> str:
     words = (page.tokens[position] for position in range(*span) if position not in page.tags)
     return " ".join(" ".join(words).split())

@@ -13,14 +13,14 @@ from cascada.data.lines import Line
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)(?:[ _].*)?/?>")
 
 
-class TokenSpan(NamedTuple):
-    """Tokens of the page, from `start` up to but not including `end`."""
+class Span(NamedTuple):
+    """Positions from `start` up to but not including `end`: tokens of a page, or characters of a text."""
 
     start: int
     end: int
 
-    def overlaps(self, other: TokenSpan) -> bool:
-        """Whether the spans share a token."""
+    def overlaps(self, other: Span) -> bool:
+        """Whether the spans share a position."""
         return self.start < other.end and other.start < self.end
 
 
@@ -36,8 +36,8 @@ class Record(NamedTuple):
     id: str | None
     question: str
     page: Page
-    long_answers: tuple[TokenSpan, ...]
-    short_answers: tuple[TokenSpan, ...]
+    long_answers: tuple[Span, ...]
+    short_answers: tuple[Span, ...]
     yes_or_no: bool
     """Whether an annotator answered with yes or no, which has no place on the page."""
 
@@ -94,14 +94,14 @@ def _tag(token: str) -> str:
     return match[1].lower() if match else ""
 
 
-def _span(answer: object, page: Page, line: Line) -> TokenSpan | None:
+def _span(answer: object, page: Page, line: Line) -> Span | None:
     """The answer's tokens; None if the release has -1 for "no answer"."""
     record = check.json_object(answer, "an answer", line)
     start, end = record.get("start_token"), record.get("end_token")
     if start == end == -1:
         return None
     if type(start) is int and type(end) is int and 0 <= start < end <= len(page.tokens):
-        return TokenSpan(start, end)
+        return Span(start, end)
     problem = f"expected an answer within the page's {len(page.tokens)} tokens"
     raise line.error(f"{problem}, found one from token {check.shorten(start)} to {check.shorten(end)}")
 

@@ -1,7 +1,9 @@
 """`cascada ask`, as a user runs it."""
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -157,3 +159,12 @@ def test_a_mistake_is_one_sentence(cascada, folder, monkeypatch, arguments, sent
 
 def test_an_empty_question_is_one(cascada, folder):
     assert_refused(cascada("ask", " ", folder), "The question is empty.")
+
+
+def test_a_name_that_is_not_utf_8_is_valid_json(cascada, tmp_path):
+    try:
+        Path(os.fsdecode(bytes(tmp_path / "plays") + b"-\xe9.txt")).write_text("Shakespeare wrote Hamlet.")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    (answer,) = answers(cascada("ask", "who wrote hamlet?", tmp_path, "--json"))
+    assert answer["document"].endswith("plays-\ufffd.txt")

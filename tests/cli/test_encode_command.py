@@ -11,7 +11,10 @@ from hashing import HashingEncoder, child, document_encoder
 
 from cascada.cli import encode
 from cascada.cli.main import main
+from cascada.scale.models import load_encoder
 from cascada.store import Store, is_store
+from cascada.systems.decoupled.engine import document_encoder as document_side
+from cascada.systems.load import BUNDLED_FOLDER
 
 
 @pytest.fixture
@@ -128,3 +131,9 @@ def test_ctrl_c_reports_how_many_texts_are_stored(cascada, tmp_path):
     assert (running.returncode, out) == (130, "")
     assert error == f"cascada: s has {there:,} texts; the same command resumes from there.\n"
     assert 0 < there < 3_000
+
+
+@pytest.mark.parametrize("load", [encode.encoder_of, load_encoder], ids=["encode", "scale encode"])
+def test_the_bundled_model_encodes_by_its_name(load, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert load("cascada-mini").fingerprint == document_side(BUNDLED_FOLDER).fingerprint

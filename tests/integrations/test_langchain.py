@@ -1,10 +1,14 @@
 """LangChain's document compressor."""
 
 import asyncio
+import re
+from pathlib import Path
 
 import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.retrievers import BaseRetriever
 
+from cascada import Ranker
 from cascada.integrations.langchain import CascadaCompressor
 
 
@@ -41,3 +45,18 @@ def test_no_documents_give_no_documents(cascade):
 def test_what_is_not_a_ranker_is_rejected():
     with pytest.raises(ValueError, match="ranker"):
         CascadaCompressor(ranker="bm25")
+
+
+class FixedRetriever(BaseRetriever):
+    """Finds the same two documents for every question."""
+
+    def _get_relevant_documents(self, query, *, run_manager):
+        return [Document("It rained."), Document("Shakespeare wrote Hamlet.")]
+
+
+def test_a_retriever_is_wrapped_as_the_page_shows_it():
+    page = (Path(__file__).parents[2] / "docs" / "integrations.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(from langchain_core.runnables .*?)```", page, re.DOTALL)
+    names = {"compressor": CascadaCompressor(ranker=Ranker.load(), top_n=1), "retriever": FixedRetriever()}
+    exec(code, names)
+    assert [document.page_content for document in names["documents"]] == ["Shakespeare wrote Hamlet."]

@@ -10,6 +10,7 @@ import httpx
 import uvicorn
 
 from cascada.serve import ServerSettings, create_app
+from cascada.serve.run import OPTIONS
 
 TIMEOUT = 300
 """Seconds, for a machine that is busy with something else; nothing here takes one."""
@@ -27,7 +28,7 @@ BODIES = {
 def serving(ranker, settings=None, *, asker=None):
     app = create_app(ranker, settings or ServerSettings(), asker=asker)
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    server = uvicorn.Server(uvicorn.Config(app, **OPTIONS))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}"

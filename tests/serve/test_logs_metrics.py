@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 
 import pytest
 from fastapi.testclient import TestClient
@@ -18,7 +19,8 @@ SECRET = "xyzzy"
 def lines(caplog):
     """The log's lines, as they are written."""
     caplog.set_level(logging.INFO)
-    return lambda: [JsonFormatter().format(record) for record in caplog.records if record.name != "httpx"]
+    unwritten = ("httpx", "httpx2", "uvicorn.access")  # the clients, and what goes to no handler
+    return lambda: [JsonFormatter().format(record) for record in caplog.records if record.name not in unwritten]
 
 
 def test_the_log_has_every_request_but_nothing_that_users_wrote(lines):
@@ -61,3 +63,42 @@ def test_a_server_is_alive_before_it_is_ready():
         assert http.get("/ready").status_code == 503
         stage.gate.set()
         wait_until(lambda: http.get("/ready").status_code == 200)
+
+
+UPGRADE = f"""GET /{SECRET}?{SECRET}=1 HTTP/1.1
+Host: localhost
+Connection: Upgrade
+Upgrade: websocket
+Sec-WebSocket-Version: 13
+Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==
+Content-Length: 5
+
+hello""".replace("\n", "\r\n").encode()
+
+
+def test_a_websocket_upgrade_is_answered_like_any_other_request_and_not_logged_with_its_path(bm25, lines):
+    with socket.create_connection(("127.0.0.1", bm25.base_url.port), timeout=10) as client:
+        client.sendall(UPGRADE)
+        assert client.recv(1000).startswith(b"HTTP/1.1 404 ")
+    wait_until(lambda: any('"status": 404' in line for line in lines()))
+    assert SECRET not in "\n".join(lines())
+
+
+def test_polls_while_the_model_warms_up_are_not_logged(lines):
+    ranker, (stage,) = gated()
+    stage.close()
+    with TestClient(create_app(ranker)) as http:
+        assert http.get("/ready").status_code == 503
+        stage.gate.set()
+    assert [line for line in lines() if "/ready" in line] == []
+
+
+def test_the_description_is_counted_by_its_path(bm25):
+    before = metric(bm25, 'cascada_requests_total{route="/openapi.json",status="200"}')
+    assert bm25.get("/openapi.json").json()["info"]["title"] == "cascada"
+    assert metric(bm25, 'cascada_requests_total{route="/openapi.json",status="200"}') == before + 1
+
+
+@pytest.mark.parametrize("path", ["/", "/page.js", "/health", "/openapi.json", "/metrics", "/missing", "/v1/rank"])
+def test_no_browser_guesses_the_type_of_a_response(bm25, path):
+    assert bm25.get(path).headers.get_list("x-content-type-options") == ["nosniff"]

@@ -1,5 +1,8 @@
 """Who may call: API keys, and pages of other origins."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,8 +10,9 @@ from loopback import BODIES, serving
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError
-from cascada.serve import ApiKeys, ServerSettings
+from cascada.serve import ApiKeys, ServerSettings, create_app
 from cascada.serve.keys import read_keys
+from cascada.serve.page import FILES
 
 KEYS = ("first", "sécond")
 
@@ -43,8 +47,12 @@ def test_no_other_key_is_accepted_and_without_keys_every_one_is(key):
     assert ApiKeys().accept(key)
 
 
-def test_health_needs_no_key_but_metrics_do(locked):
-    assert [locked.get(path).status_code for path in ("/health", "/ready", "/metrics")] == [200, 200, 401]
+def test_exactly_the_paths_that_the_page_names_need_no_key(locked):
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"everything but (.*?) requires", page, re.DOTALL)
+    routes = create_app(Ranker.load("bm25")).openapi()["paths"].keys() | FILES.keys() | {"/openapi.json"}
+    openly = {path for path in routes if locked.get(path).status_code == 200}
+    assert openly == set(re.findall(r"`(.*?)`", sentence))
 
 
 def test_keys_come_from_a_file_and_from_the_variable(tmp_path, monkeypatch):

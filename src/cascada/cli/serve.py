@@ -43,6 +43,9 @@ def serve(
     max_documents: Annotated[int, typer.Option(min=1, help="Most documents in a request.")] = 1000,
     max_document: Annotated[int, typer.Option(min=1, help="Longest document, in characters.")] = 20_000,
     max_question: Annotated[int, typer.Option(min=1, help="Longest question, in characters.")] = 2000,
+    shutdown_seconds: Annotated[
+        float, typer.Option(help="After SIGTERM, finish what was accepted for at most this long.")
+    ] = 30.0,
 ) -> None:
     """Serve rankings over HTTP, with the APIs of Cohere, Jina and Text Embeddings Inference and our own."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
@@ -61,10 +64,12 @@ def serve(
         deadline_ms=deadline_ms,
         keys=read_keys(keys),
         cors=tuple(cors or ()),
+        shutdown_seconds=shutdown_seconds,
         model=shown_name(model),
     )
     app = app_of(model, settings, store=store, drop=drop, keep=keep, index=index, language=language)
-    run(app, host=host, port=port, has_keys=bool(settings.keys.digests))
+    has_keys = bool(settings.keys.digests)
+    run(app, host=host, port=port, has_keys=has_keys, shutdown_seconds=settings.shutdown_seconds)
 
 
 def app_of(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cascada.ranking import Ranker
 from cascada.scale.files import absolute, local_copy
-from cascada.systems.load import names_in
+from cascada.systems.load import folder_of, names_in
 from cascada.systems.registry import split_encoder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def load_encoder(model: str) -> Encoder:
     """The document encoder of a decoupled ranker, by path or URL."""
     from cascada.systems.decoupled.engine import document_encoder
 
-    return document_encoder(_local_name(model))
+    return document_encoder(folder_of(_local_name(model)))
 
 
 def load_once(load: Callable[[], Model], *, cpus: float = 1) -> Model:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from cascada.ranking.result import on_one_line
 from cascada.search.passage import Passage
+from cascada.text.words import without_surrogates
 
 CONTEXT = 240
 """Characters of the passage that are shown before and after the answer."""
@@ -62,7 +63,8 @@ class Answer:
         keys = ("text", "document", "start", "end", "score", "line", "page")
         passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
         short = None if self.short is None else asdict(self.short)
-        return {key: getattr(self, key) for key in keys} | {"answer": short, "passage": passage}
+        values = {key: getattr(self, key) for key in keys} | {"answer": short, "passage": passage}
+        return values | {"document": without_surrogates(self.document)}  # a file's name need not be valid text
 
 
 @dataclass(frozen=True, slots=True)

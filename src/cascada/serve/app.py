@@ -22,8 +22,8 @@ from cascada.serve.settings import ServerSettings
 WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for number in range(80)])
 """Candidates of many lengths: engines prepare for each size the first time they see it."""
 
-_OPTIONS: dict[str, Any] = {"docs_url": None, "redoc_url": None, "redirect_slashes": False}
-"""No documentation pages, which load scripts from elsewhere, and exactly one path for each route."""
+_OPTIONS: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None, "redirect_slashes": False}
+"""No documentation pages, which load scripts from elsewhere; exactly one path for each route, and every one our own."""
 
 
 def create_app(
@@ -92,6 +92,11 @@ def _add_routes(app: FastAPI, service: Service) -> None:
 
 
 def _add_status_routes(app: FastAPI, service: Service) -> None:
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi() -> Response:
+        """What the API takes and returns."""
+        return json_response(app.openapi())
+
     @app.get("/health")
     async def health() -> Response:
         """The server is alive."""

@@ -20,7 +20,11 @@ from cascada.serve.responses import ApiError, error_response
 LOG = logging.getLogger("cascada.serve")
 
 POLLED_ROUTES = ("/health", "/ready", "/metrics")
-"""Machines call these every few seconds; they are logged only when they fail."""
+"""Machines call these every few seconds; they are logged only when they fail. Warming up (503) is no failure."""
+
+
+HEADERS = ((b"x-content-type-options", b"nosniff"),)
+"""Of every response: a browser must not guess another type than the one that is given."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -49,6 +53,7 @@ def start_logging() -> None:
     logging.root.handlers = [handler]
     logging.root.setLevel(logging.INFO)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the hub's client logs every download
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it warns of every malformed request
 
 
 def log_event(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
@@ -57,7 +62,7 @@ def log_event(event: str, *, level: int = logging.INFO, **fields: Any) -> None:
 
 
 class RequestLog:
-    """ASGI middleware: gives every request an id, logs it and counts it.
+    """ASGI middleware: gives every response an id and the headers that all have, logs and counts the request.
 
     Handlers put additional fields of the log line into `request.state.log_fields`.
     """
@@ -73,21 +78,21 @@ class RequestLog:
         started, status, sending, request_id = time.perf_counter(), 500, False, uuid4().hex
         scope.setdefault("state", {}).update(log_fields={}, request_id=request_id)
 
-        async def send_with_id(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status, sending
             if message["type"] == "http.response.start":
                 status, sending = message["status"], True
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                message["headers"] = [*message["headers"], *HEADERS, (b"x-request-id", request_id.encode())]
             await send(message)
 
         try:
-            await self.app(scope, receive, send_with_id)
+            await self.app(scope, receive, send_with_headers)
         except Exception:  # caught here and not further out, where the response would have no id
             LOG.exception("fault", extra={"fields": {"id": request_id}})
             if sending:
                 raise
             error = ApiError("failed", "The server could not answer because of an internal error.")
-            await error_response(Request(scope), error)(scope, receive, send_with_id)
+            await error_response(Request(scope), error)(scope, receive, send_with_headers)
         finally:
             self._record(scope, status, time.perf_counter() - started)
 
@@ -95,7 +100,7 @@ class RequestLog:
         route = str(getattr(scope.get("route"), "path", "unknown"))  # an unknown path would be the user's own words
         self.metrics.requests.labels(route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
-        if route in POLLED_ROUTES and status == 200:
+        if route in POLLED_ROUTES and status in (200, 503):
             return
         level = logging.ERROR if status >= 500 else logging.INFO
         fields = {"id": scope["state"]["request_id"], "route": route, "status": status, "ms": round(seconds * 1000, 1)}

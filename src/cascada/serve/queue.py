@@ -122,7 +122,8 @@ class Batcher:
                     _fail(job, error)
 
     def close(self) -> None:
-        self._thread.shutdown()
+        """Start nothing more, and do not wait for what is being computed: it may take long, and cannot be stopped."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _next_batch(self) -> list[Job]:
         """The oldest job, and those in the queue that can join it, up to the token budget."""

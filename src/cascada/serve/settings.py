@@ -26,6 +26,8 @@ class ServerSettings:
     """Requests are batched together up to this many tokens, estimated at four characters per token."""
     read_seconds: float = 10.0
     """A body that takes longer to arrive is rejected."""
+    shutdown_seconds: float = 30.0
+    """How long a server that is told to stop may take to answer what it has accepted."""
     deadline_ms: float | None = None
     """For requests without one."""
     keys: ApiKeys = field(default_factory=ApiKeys)

@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 
 from cascada.core.errors import CascadaError
 from cascada.text.context import InContext
+from cascada.text.words import without_surrogates
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -205,13 +206,13 @@ class PairTokenizer:
         # tokens, and a longer word into one: a beginning with that many tokens to spare has all tokens that are kept.
         enough = self.max_length + max(self.max_length, 128)
         characters = 8 * enough
-        beginnings = [_without_surrogates(text[:characters]) for text in texts]
+        beginnings = [without_surrogates(text[:characters]) for text in texts]
         tokens = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)]
         for index, text in enumerate(texts):
             longer = characters
             while len(text) > longer and len(tokens[index]) < enough:
                 longer *= 4
-                tokens[index] = self.tokenizer.encode(_without_surrogates(text[:longer]), add_special_tokens=False).ids
+                tokens[index] = self.tokenizer.encode(without_surrogates(text[:longer]), add_special_tokens=False).ids
         return tokens
 
 
@@ -222,15 +223,6 @@ def concatenate(rows: Sequence[Sequence[Segment]], truncated: Sequence[bool]) ->
     ids = np.fromiter(chain.from_iterable(tokens for tokens, _ in segments), np.int32)
     types = np.repeat(np.array([kind for _, kind in segments], np.int8), [len(tokens) for tokens, _ in segments])
     return EncodedPairs(ids, types, np.concatenate(([0], ends)), np.array(truncated, dtype=bool))
-
-
-def _without_surrogates(text: str) -> str:
-    """Replace surrogates, which the tokenizer rejects: a pair becomes its character, a lone one becomes �."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def positions(starts: Ints, lengths: Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""The words of a text, and natural text from tokenised text."""
+"""The words of a text, natural text from tokenised text, and valid text from what only Python takes for text."""
 
 from __future__ import annotations
 
@@ -37,6 +37,15 @@ def words(text: str) -> list[str]:
 def normalise(text: str) -> str:
     """The text's words with single spaces between them: for comparisons that ignore case and punctuation."""
     return " ".join(words(text))
+
+
+def without_surrogates(text: str) -> str:
+    """Replace surrogates, which no tokenizer and no UTF-8 file takes: a pair becomes its character, a lone one �."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def detokenise(text: str) -> str:

@@ -22,6 +22,7 @@ from cascada.systems.cascade.shape import CascadeShape
 from cascada.systems.cut import cut
 from cascada.systems.export import export
 from cascada.text.pairs import PairTokens, pool
+from cascada.text.wordpiece import end_to_end
 
 VOCABULARY = 12
 IGNORED = 0
@@ -36,7 +37,7 @@ def vectors(seed=0):
 
 
 def tokens(question, texts):
-    ids, asked, answered = pool([question], texts)
+    ids, asked, answered = pool(end_to_end([question]), end_to_end(texts))
     return PairTokens(ids, asked[[0] * len(texts)], answered, np.zeros(len(texts), bool), special=3)
 
 

@@ -9,8 +9,8 @@ def test_a_text_that_several_questions_share_is_tokenised_once_and_follows_each(
     sides = SideTokenizer.load(encoder_folder, question_length=8, max_length=12, pad_id=0)
     questions, texts, owner = words[:2], [words[2], words[3], words[2], " ".join(words[4:30])], [0, 0, 1, 1]
     alone = [sides.encode([questions[asked]], [text], [0]) for asked, text in zip(owner, texts, strict=True)]
-    read, encode = [], sides.document.tokens
-    monkeypatch.setattr(sides.document, "tokens", lambda given: read.extend(given) or encode(given))
+    read, encode = [], sides.document.token_ids
+    monkeypatch.setattr(sides.document, "token_ids", lambda given: read.extend(given) or encode(given))
     together = sides.encode(questions, texts, owner)
     assert read == [texts[0], texts[1], texts[3]]
     assert together.truncated.tolist() == [False, False, False, True]

@@ -19,12 +19,16 @@ from tokenizers import Tokenizer
 
 from cascada.core.errors import CascadaError
 from cascada.text.context import InContext
+from cascada.text.wordpiece import Ids, WordPieceTable, encode_whole
 from cascada.text.words import without_surrogates
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Segment = tuple[list[int], int]
 """Token ids, and the token type that all of them have."""
+
+MANY = 32
+"""Texts from which on a table of words pays: it is made from the vocabulary, once, in some hundredths of a second."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ class PairTokens:
     truncated: Bools  # (pairs,)
     special: int
     """How many special tokens a pair has when it is laid out."""
+    context: Ints | None = None
+    """(pairs,): how many of the text's tokens, from the first, are its context; None if it is all the same."""
 
     def __len__(self) -> int:
         return len(self.truncated)
@@ -89,7 +95,8 @@ class PairTokens:
 
     def take(self, rows: Ints) -> PairTokens:
         """Select pairs, in the order of `rows`."""
-        return PairTokens(self.ids, self.questions[rows], self.texts[rows], self.truncated[rows], self.special)
+        context = None if self.context is None else self.context[rows]
+        return PairTokens(self.ids, self.questions[rows], self.texts[rows], self.truncated[rows], self.special, context)
 
     def question(self, row: int) -> Ints:
         """The ids of one pair's question."""
@@ -165,7 +172,7 @@ class PairTokenizer:
 
     def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
         """The first half of `encode`: token ids, truncated to fit the pair, but not laid out."""
-        ids, asked, answered = pool(self.tokens(questions), self.tokens(texts))
+        ids, asked, answered = pool(self.token_ids(questions), self.token_ids(texts))
         asked = asked[np.asarray(owner, np.int64)]
         without_context(answered, self.context_lengths(texts), self.room - asked[:, 1])
         kept = kept_lengths(asked[:, 1], answered[:, 1], self.room)
@@ -180,40 +187,63 @@ class PairTokenizer:
 
     def encode_alone(self, texts: Sequence[str]) -> EncodedPairs:
         """Encode each text by itself, `[CLS] text [SEP]`."""
-        before, after = self.single
-        room = self.max_length - len(before) - len(after)
-        ids, _, places = pool([], self.tokens(texts))
+        room = self.max_length - sum(map(len, self.single))
+        ids, places = self.token_ids(texts)
         context = self.context_lengths(texts)
         context -= without_context(places, context, np.full(len(texts), room))
         truncated = places[:, 1] > room
         places[:, 1] = np.minimum(places[:, 1], room)
-        nothing = np.zeros_like(places)
-        layout = PairLayout(([], []), (before, after), (0, 0))
-        encoded = layout.lay_out(PairTokens(ids, nothing, places, truncated, layout.special))
-        return replace(encoded, context=(len(before), context)) if context.any() else encoded
+        return self.lay_out_alone(ids, places, truncated, context)
+
+    def lay_out_alone(self, ids: Ids, places: Ints, truncated: Bools, context: Ints | None) -> EncodedPairs:
+        """Put special tokens around texts that are encoded alone: (texts, 2) places in `ids`, cut to fit already."""
+        layout = PairLayout(([], []), self.single, (0, 0))
+        encoded = layout.lay_out(PairTokens(ids, np.zeros_like(places), places, truncated, layout.special))
+        return (
+            encoded
+            if context is None or not context.any()
+            else replace(encoded, context=(len(self.single[0]), context))
+        )
 
     def context_lengths(self, texts: Sequence[str]) -> Ints:
         """How many tokens of each text are its context, (texts,)."""
         lengths = np.zeros(len(texts), np.int64)
         numbers = [number for number, text in enumerate(texts) if isinstance(text, InContext)]
         if numbers:
-            lengths[numbers] = [len(ids) for ids in self.tokens([texts[number].before for number in numbers])]  # type: ignore[attr-defined]
+            lengths[numbers] = self.token_ids([texts[number].before for number in numbers])[1][:, 1]  # type: ignore[attr-defined]
         return lengths
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids of each text, without special tokens. Only as much of a huge text is read as can be used."""
+        """Token ids of each text; see `token_ids`."""
+        ids, places = self.token_ids(texts)
+        return [ids[start : start + length].tolist() for start, length in places]
+
+    def token_ids(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
+        """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2).
+
+        Only as much of a huge text is read as can be used.
+        """
         # Text after a cut can change only the tokens of the word that was cut. WordPiece turns a word into at most 100
         # tokens, and a longer word into one: a beginning with that many tokens to spare has all tokens that are kept.
         enough = self.max_length + max(self.max_length, 128)
         characters = 8 * enough
-        beginnings = [without_surrogates(text[:characters]) for text in texts]
-        tokens = [encoding.ids for encoding in self.tokenizer.encode_batch_fast(beginnings, add_special_tokens=False)]
-        for index, text in enumerate(texts):
+        ids, places = self._encode([without_surrogates(text[:characters]) for text in texts])
+        for index in [index for index, text in enumerate(texts) if len(text) > characters]:
             longer = characters
-            while len(text) > longer and len(tokens[index]) < enough:
+            while len(texts[index]) > longer and places[index, 1] < enough:
                 longer *= 4
-                tokens[index] = self.tokenizer.encode(without_surrogates(text[:longer]), add_special_tokens=False).ids
-        return tokens
+                more, own = encode_whole(self.tokenizer, [without_surrogates(texts[index][:longer])])
+                places[index] = len(ids), own[0, 1]
+                ids = np.concatenate((ids, more))
+        return ids, places
+
+    def _encode(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
+        table = self._table if len(texts) >= MANY else None
+        return encode_whole(self.tokenizer, texts) if table is None else table.encode(texts)
+
+    @cached_property
+    def _table(self) -> WordPieceTable | None:
+        return WordPieceTable.of(self.tokenizer)
 
 
 def concatenate(rows: Sequence[Sequence[Segment]], truncated: Sequence[bool]) -> EncodedPairs:
@@ -231,12 +261,10 @@ def positions(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
-def pool(questions: list[list[int]], texts: list[list[int]]) -> tuple[NDArray[np.int32], Ints, Ints]:
-    """All ids end to end, and where each question and each text begins in them with its length, (…, 2)."""
-    both = questions + texts
-    lengths = np.array([len(ids) for ids in both], np.int64)
-    places = np.stack((np.cumsum(lengths) - lengths, lengths), 1)
-    return np.fromiter(chain.from_iterable(both), np.int32), places[: len(questions)], places[len(questions) :]
+def pool(questions: tuple[Ids, Ints], texts: tuple[Ids, Ints]) -> tuple[Ids, Ints, Ints]:
+    """The ids of both sides end to end, and where each question and text begins in them with its length, (…, 2)."""
+    (asked, question_places), (answered, text_places) = questions, texts
+    return np.concatenate((asked, answered)), question_places, text_places + np.array([len(asked), 0])
 
 
 def without_context(texts: Ints, context: Ints, room: Ints) -> Ints:

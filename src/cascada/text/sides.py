@@ -35,17 +35,22 @@ class SideTokenizer:
         """The first half of `encode`: token ids of each side, truncated by itself, but not laid out."""
         numbers: dict[str, int] = {}  # distinct text → its number
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)  # (pairs,)
-        ids, asked, documents = pool(self.question.tokens(questions), self.document.tokens(list(numbers)))
+        ids, asked, documents = pool(self.question.token_ids(questions), self.document.token_ids(list(numbers)))
         special = sum(map(len, self.document.single))
         context = self.document.context_lengths(list(numbers))
-        without_context(documents, context, np.full(len(numbers), self.document.max_length - special))
+        context -= without_context(documents, context, np.full(len(numbers), self.document.max_length - special))
         asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
         truncated = np.zeros(len(texts), bool)
         for side, own in ((self.question, asked), (self.document, documents)):
             room = side.max_length - special
             truncated |= own[:, 1] > room
             own[:, 1] = np.minimum(own[:, 1], room)
-        return PairTokens(ids, asked, documents, truncated, 2 * special)
+        return PairTokens(ids, asked, documents, truncated, 2 * special, context[document_of])
+
+    def lay_out_documents(self, tokens: PairTokens, rows: Ints) -> EncodedPairs:
+        """The texts of some pairs, each encoded by itself, from what `tokenise` returned."""
+        own = tokens.take(rows)
+        return self.document.lay_out_alone(own.ids, own.texts, own.truncated, own.context)
 
 
 def padded_sides(

@@ -41,6 +41,8 @@ def normalise(text: str) -> str:
 
 def without_surrogates(text: str) -> str:
     """Replace surrogates, which no tokenizer and no UTF-8 file takes: a pair becomes its character, a lone one �."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -63,6 +63,23 @@ def test_a_dropped_document_is_not_encoded_and_the_cost_says_so(folders, words, 
     assert Ranker.load(folders / "trained").rank(words[5], texts, drop=0).relative_cost == 1
 
 
+def test_what_exit_0_has_tokenised_is_not_tokenised_again(folders, words, texts, monkeypatch):
+    candidates = [{"text": text, "context": " ".join(words[:place])} for place, text in enumerate(texts)]
+    candidates += [candidates[3], {"text": " ".join(words[:60])}, {"text": ""}]  # twice, too long, nothing
+    groups = [(words[5], candidates), (" ".join(words[:40]), candidates[::2])]
+    without = list(Ranker.load(folders / "without").rank_many(groups))
+    ranker = Ranker.load(folders / "trained")
+    tokenised = []
+    document = ranker.stages[0].tokenizer.document
+    encode = document.token_ids
+    monkeypatch.setattr(document, "token_ids", lambda some: tokenised.extend(some) or encode(some))
+    for own, expected in zip(ranker.rank_many(groups, drop=0), without, strict=True):
+        assert [item.index for item in own] == [item.index for item in expected]
+        assert [item.raw_score for item in own] == pytest.approx([item.raw_score for item in expected], abs=1e-6)
+        assert [item.truncated for item in own] == [item.truncated for item in expected]
+    assert len(tokenised) < 2 * len(candidates)  # each text and its context
+
+
 def test_with_a_store_exit_0_is_left_out(folders, words, texts, tmp_path):
     encoder = document_encoder(folders / "trained")
     store = store_for(encoder, tmp_path / "store", "fp32")

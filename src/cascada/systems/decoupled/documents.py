@@ -94,6 +94,11 @@ class Documents:
                 truncated[index] = document.encode_alone([texts[index]]).truncated[0]
         return DocumentEncodings(arrays, truncated, computed)
 
+    def encode(self, tokens: EncodedPairs, deadline: Deadline) -> DocumentEncodings:
+        """The encodings of texts that are tokenised already; no store is asked."""
+        arrays: list[Array] = [*encode_side(self.engine, tokens, deadline, document=True)]
+        return DocumentEncodings(arrays, tokens.truncated, np.ones(len(tokens), bool))
+
 
 def encode_documents(engine: DecoupledEngine, texts: Sequence[str], deadline: Deadline) -> tuple[list[Floats], Bools]:
     """The encoding of each text, (tokens, width), and whether it was truncated, (texts,)."""

@@ -26,21 +26,27 @@ class SideEncoder:
         self.engine = engine
         self.documents = documents
 
-    def encode(self, pairs: Pairs, deadline: Deadline) -> tuple[EncodedSides, Scored]:
+    def encode(self, pairs: Pairs, tokens: PairTokens | None, deadline: Deadline) -> tuple[EncodedSides, Scored]:
         """The encodings, and a `Scored` without scores: truncation, lengths and operations.
 
-        Each distinct question and text is encoded, or looked up, once.
+        Each distinct question and text is encoded, or looked up, once. `tokens` are those of the texts, if exit 0 has
+        read them.
         """
         asked = self.engine.tokenizer.question.encode_alone(pairs.questions)
         questions = encode_side(self.engine, asked, deadline, document=False)
         numbers: dict[str, int] = {}
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in pairs.texts], np.int64)
-        documents = self.documents.lookup(list(numbers), deadline)
+        if tokens is None or self.documents.store is not None:
+            documents = self.documents.lookup(list(numbers), deadline)
+        else:
+            first = np.unique(document_of, return_index=True)[1]
+            documents = self.documents.encode(self.engine.tokenizer.lay_out_documents(tokens, first), deadline)
+        truncated = asked.truncated[pairs.owner] | documents.truncated[document_of]
         base = np.zeros(len(pairs), np.float32)
         sides = EncodedSides(questions, documents.arrays, pairs.owner, document_of, base)
         unscored = Scored(
             np.zeros(len(pairs), np.float32),
-            truncated=asked.truncated[pairs.owner] | documents.truncated[document_of],
+            truncated=truncated if tokens is None else tokens.truncated,
             tokens=sides.question_lengths + sides.document_lengths,
             extra_flops=self._operations(sides, documents.computed),
         )
@@ -78,8 +84,8 @@ class DecoupledStage:
 
     def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline) -> Scored:
         unscored = None
-        if state is None or isinstance(state, PairTokens):  # what exit 0 read is tokenised again, unless it is stored
-            state, unscored = self.sides.encode(pairs, deadline)
+        if state is None or isinstance(state, PairTokens):  # what exit 0 read, if there is one
+            state, unscored = self.sides.encode(pairs, state, deadline)
         if self.exit == self.engine.shape.join:
             assert isinstance(state, EncodedSides)
             scores, operations = self._compare(state)

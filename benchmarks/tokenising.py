@@ -1,0 +1,75 @@
+"""How long exit 0 takes on a long list, and how its tokenising compares with that of `tokenizers`.
+
+    python benchmarks/tokenising.py sentences.txt --candidates 4000
+
+ranks the first texts of a file, one per line, at exit 0 of a ranker, and tokenises them in both ways, in turn, so that
+other load on the machine affects all of them alike. `first` is a table that has seen only its vocabulary, `again` one
+that has seen the texts, `others` one that has seen other texts. Medians in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from cascada import Ranker
+from cascada.encoders.late_interaction import ExitZero
+from cascada.ranking.stage import NO_DEADLINE, Pairs
+from cascada.text.wordpiece import WordPieceTable, encode_whole
+
+
+def measure(work: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median milliseconds of each."""
+    seconds = defaultdict(list)
+    for _ in range(repeats):
+        for name, call in work.items():
+            started = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - started)
+    return {name: 1000 * median(times) for name, times in seconds.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("texts", type=Path, help="a text per line; at least twice as many as candidates")
+    parser.add_argument("--model", help="a ranker with exit 0; by default the bundled one")
+    parser.add_argument("--question", default="who wrote the first book about the river?")
+    parser.add_argument("--candidates", type=int, default=4000)
+    parser.add_argument("--repeats", type=int, default=9)
+    options = parser.parse_args()
+    lines = options.texts.read_text(encoding="utf-8").splitlines()
+    lines = [lines[place] for place in np.random.default_rng(0).permutation(len(lines))]
+    texts, others = lines[: options.candidates], lines[options.candidates : 2 * options.candidates]
+    stage = Ranker.load(options.model).stages[0]
+    assert isinstance(stage, ExitZero)
+    tokenizer = getattr(stage.tokenizer, "document", stage.tokenizer).tokenizer
+    warm, elsewhere = WordPieceTable(tokenizer), WordPieceTable(tokenizer)
+    elsewhere.encode(others)
+    known = dict(elsewhere._table)
+    pairs = Pairs([options.question], texts, np.zeros(len(texts), np.int64))
+
+    def after_others() -> None:
+        elsewhere._table = dict(known)
+        elsewhere.encode(texts)
+
+    work: dict[str, Callable[[], object]] = {
+        "tokenizers": lambda: encode_whole(tokenizer, texts),
+        "first": lambda: WordPieceTable(tokenizer).encode(texts),
+        "others": after_others,
+        "again": lambda: warm.encode(texts),
+        "exit 0": lambda: stage.score(pairs, None, NO_DEADLINE),
+    }
+    plain = sum(text.isascii() for text in texts) / len(texts)
+    print(f"{len(texts)} texts of {np.mean([len(text) for text in texts]):.0f} characters, {plain:.0%} of them ASCII")
+    for name, milliseconds in measure(work, options.repeats).items():
+        print(f"{name:>12} {milliseconds:8.1f} ms")
+
+
+if __name__ == "__main__":
+    main()

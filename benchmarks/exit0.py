@@ -16,6 +16,7 @@ from decimal import Decimal
 
 from cascada import Ranker
 from cascada.data import Group, load
+from cascada.data.sample import evenly_spaced
 from cascada.ranking.tuning import collect, replay
 
 RATIOS = tuple(Decimal(tenths) / 10 for tenths in (0, 3, 5, 6, 7, 8, 9))
@@ -55,8 +56,7 @@ def main() -> None:
     options = parser.parse_args()
     groups = load(options.data, root=options.root, split=options.split, mode=options.mode)
     groups = [group for group in groups if len(group.candidates) >= options.at_least]
-    if options.questions and len(groups) > options.questions:
-        groups = [groups[place * len(groups) // options.questions] for place in range(options.questions)]
+    groups = evenly_spaced(groups, options.questions)
     ranker = Ranker.load(options.model)
     table = rows(ranker, groups)
     longest = times(ranker, max(groups, key=lambda group: len(group.candidates)), options.repeats)

@@ -26,6 +26,7 @@ from open_qa_picture import CURVE, FIRST_STAGE, draw
 from cascada.cli.options import ratios
 from cascada.cli.progress import shown
 from cascada.data import Group, load, qrels
+from cascada.data.sample import evenly_spaced
 from cascada.data.spans import read_paragraphs
 from cascada.metrics import answer_scores, evaluate, open_qa_scores
 from cascada.ranking import Ranker
@@ -99,12 +100,6 @@ class CachingReader:
         return max(known, key=lambda span: span.score).text if known else ""
 
 
-def spread(groups: list[Group], questions: int | None) -> list[Group]:
-    """Groups spread evenly over the file, which is ordered by article: the first ones are not representative."""
-    count = min(questions or len(groups), len(groups))
-    return [groups[place * len(groups) // count] for place in range(count)]
-
-
 def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | None, n: int) -> list[dict[str, Any]]:
     holding = {str(group.id): {str(c.id) for c in group.candidates if c.label} for group in groups}
     first_stage = {str(group.id): [str(c.id) for c in group.candidates] for group in groups}
@@ -165,7 +160,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.reader and not options.answers:
         parser.error("--reader needs --answers")
-    groups = spread(load(options.groups), options.questions)
+    groups = evenly_spaced(load(options.groups), options.questions)  # the file is ordered by article
     models = [*map(parse_reranker, options.rerankers), Reranked(FIRST_STAGE)]
     reader = CachingReader(Reader.load(options.reader)) if options.reader else None
     for model in models[:-1]:

@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=25)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    questions = load(options.data, root=options.root, split=options.split, mode="clean", first=options.questions)
+    questions = load(options.data, root=options.root, split=options.split, mode="clean", questions=options.questions)
     groups = [(group.question, list(group.texts[: options.candidates])) for group in questions]
     trained = Ranker.load(options.model)
     expected = scores(trained, groups)

@@ -18,10 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from open_qa import spread
-
 from cascada.cli.progress import shown
 from cascada.data import Group, load, qrels
+from cascada.data.sample import evenly_spaced
 from cascada.metrics import evaluate
 from cascada.ranking import Ranker
 from cascada.store import FORMS, Store, stats
@@ -36,7 +35,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100, help="documents ranked per question")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    groups = spread(load(options.groups), options.questions)
+    groups = evenly_spaced(load(options.groups), options.questions)
     with tempfile.TemporaryDirectory() as work:
         stores = written(options.model, groups, Path(work))
         rows = measured(options.model, groups, stores, options.documents)

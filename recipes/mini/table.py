@@ -19,6 +19,7 @@ import numpy as np
 
 from cascada import Ranker
 from cascada.data import Group, load
+from cascada.data.sample import evenly_spaced
 from cascada.metrics import evaluate
 
 ORDER = ("dl21-bm25", "dl21-splade", "insuranceqa", "selqa", "trecqa", "wikiqa", "tydi", "stackexchange")
@@ -71,9 +72,7 @@ def main() -> None:
     for model in options.models:
         figures, costs = [], []
         for name in options.only:
-            groups = load(str(options.sets / f"{name}.jsonl"), mode="raw")
-            if options.questions and len(groups) > options.questions:
-                groups = [groups[place * len(groups) // options.questions] for place in range(options.questions)]
+            groups = evenly_spaced(load(str(options.sets / f"{name}.jsonl"), mode="raw"), options.questions)
             run, cost = ranked(model, groups, options.prior)
             figures.append(figure(name, groups, run, options.qrels if name.startswith("dl21") else None))
             costs.append(cost)

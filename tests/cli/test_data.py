@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 from cascada.cli.data import app
 from cascada.core.errors import CascadaError
 from cascada.data import load, read, read_qrels
+from cascada.training.groups import training_groups
+from cascada.training.settings import DataSettings
 
 MIXED = "who?\the\t1\nwho?\tshe\t0\n"
 NEGATIVE = "when?\tnever\t0\n"
@@ -76,6 +78,23 @@ def test_convert_leaves_out_the_first_questions_and_short_lists(wikiqa, tmp_path
     options = ("--root", wikiqa, "--split", "train", "--json")
     assert counts(json.loads(run("convert", "wikiqa", tmp_path / "rest", *options, "--skip", 1))) == (2, 2, 1)
     assert counts(json.loads(run("convert", "wikiqa", tmp_path / "long", *options, "--at-least", 2))) == (1, 2, 1)
+
+
+def test_convert_writes_the_sample_that_a_recipe_draws_or_the_rest(tmp_path):
+    lines = (
+        f'{{"question": "what is {number}?", "candidates": [{{"text": "it", "label": 1}}]}}' for number in range(40)
+    )
+    (tmp_path / "all.jsonl").write_text("\n".join(lines))
+    options = ("--questions", 10, "--sample-seed", 3)
+    run("convert", tmp_path / "all.jsonl", tmp_path / "part.jsonl", *options)
+    run("convert", tmp_path / "all.jsonl", tmp_path / "rest.jsonl", *options, "--rest")
+    settings = DataSettings(source=str(tmp_path / "all.jsonl"), questions=10, sample_seed=3)
+    part, rest = ([group.question for group in read(tmp_path / f"{name}.jsonl")] for name in ("part", "rest"))
+    assert part == [group.question for group in training_groups(settings)]
+    assert len(part) == 10
+    assert sorted(part + rest) == sorted(group.question for group in read(tmp_path / "all.jsonl"))
+    with pytest.raises(CascadaError, match="--rest belongs to --questions"):
+        run("convert", tmp_path / "all.jsonl", tmp_path / "x", "--rest")
 
 
 def test_convert_writes_qrels(wikiqa, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cascada.data.sample import even_shares, spread_positions
+from cascada.data.sample import even_shares, evenly_spaced, sample, spread_positions
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,26 @@ def test_the_seed_decides_what_is_drawn():
 
 def test_all_positions_are_all_positions():
     assert spread_positions([2, 3], 99, seed=0) == [[0, 1], [0, 1, 2]]
+
+
+def test_a_sample_comes_from_the_whole_and_keeps_its_order():
+    drawn = sample(range(1000), 50, str)
+    assert drawn == sorted(drawn)
+    assert len(set(drawn)) == 50
+    assert {number // 250 for number in drawn} == {0, 1, 2, 3}
+    assert sample(range(5), 9, str) == [0, 1, 2, 3, 4]
+
+
+def test_a_larger_sample_contains_the_smaller_one():
+    assert set(sample(range(200), 20, str, seed=4)) < set(sample(range(200), 60, str, seed=4))
+    assert sample(range(200), 20, str, seed=4) != sample(range(200), 20, str, seed=5)
+
+
+def test_the_order_of_the_items_does_not_matter():
+    assert sample(reversed(range(200)), 20, str) == sample(range(200), 20, str)[::-1]
+
+
+def test_evenly_spaced_items_span_the_list():
+    assert evenly_spaced(list("abcdefghij"), 3) == ["a", "d", "g"]
+    assert evenly_spaced([1, 2], 5) == evenly_spaced([1, 2], None) == [1, 2]
+    assert evenly_spaced([], 5) == []

@@ -129,11 +129,11 @@ def test_fine_tuning_gets_every_seed_whether_its_settings_are_the_transfers_or_t
 
 @pytest.fixture
 def measured_by(content, cascade_folder, tmp_path, data):
-    """`measured_by(questions)`: the evaluation of a trained cascade in a study, on the first n questions."""
+    """`measured_by(questions)`: the evaluation of a trained cascade in a study, on n questions."""
     model = shutil.copytree(cascade_folder, tmp_path / "model")
 
     def by(questions=None):
-        tests = {"dev": load(str(data / "dev.jsonl"), first=questions)}
+        tests = {"dev": load(str(data / "dev.jsonl"), questions=questions)}
         ((_, evaluation),) = measure(study(content), model, "dev", tests)
         return evaluation
 

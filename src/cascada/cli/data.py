@@ -62,6 +62,11 @@ def convert(
     split: Split = None,
     mode: ModeName = "raw",
     to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Only a sample of so many, the one that `questions:` of a recipe draws.")
+    ] = None,
+    rest: Annotated[bool, typer.Option(help="With --questions: all others instead.")] = False,
+    sample_seed: Annotated[int, typer.Option(min=0, help="With --questions: seed of the sample.")] = 0,
     skip: Annotated[int, typer.Option(min=0, help="Skip this many questions at the beginning.")] = 0,
     at_least: Annotated[int, typer.Option(min=0, help="Only questions with at least this many candidates.")] = 0,
     as_json: AsJson = False,
@@ -71,9 +76,15 @@ def convert(
 
     if to not in ("jsonl", "qrels"):
         raise CascadaError(f"--to takes jsonl or qrels, not {to!r}.")
+    if rest and questions is None:
+        raise CascadaError("--rest belongs to --questions: it writes the questions that the sample leaves.")
     counted = Statistics()
-    rest = islice(_groups(source, root, split, mode), skip, None)
-    groups = counted.counting(group for group in rest if len(group.candidates) >= at_least)
+    groups = _groups(source, root, split, mode)
+    if questions is not None:
+        drawn = _drawn(source, root, split, mode, questions, sample_seed)
+        groups = (group for position, group in enumerate(groups) if (position in drawn) != rest)
+    groups = islice(groups, skip, None)
+    groups = counted.counting(group for group in groups if len(group.candidates) >= at_least)
     if to == "jsonl":
         write_jsonl(groups, out)
     else:
@@ -134,6 +145,14 @@ def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Ite
     if wanted != "raw":  # ids are assigned before questions are left out
         groups = select(identified(groups), wanted)
     return shown(groups, f"reading {source} {split or ''}".strip(), unit="questions")
+
+
+def _drawn(source: str, root: Path | None, split: str | None, mode: str, questions: int, seed: int) -> set[int]:
+    """Positions of the questions that a sample has."""
+    from cascada.data.sample import sample
+
+    texts = enumerate(group.question for group in _groups(source, root, split, mode))
+    return {position for position, _ in sample(texts, questions, lambda pair: pair[1], seed=seed)}
 
 
 def _report(out: Path, counted: Statistics, more: dict[str, Any], as_json: bool) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from itertools import islice
 from pathlib import Path
 
 from cascada.core.errors import CascadaError
@@ -12,6 +11,7 @@ from cascada.data.catalog import CATALOG, expected_files, splits
 from cascada.data.group import Group, identified
 from cascada.data.lines import Source
 from cascada.data.readers import READERS, Reader, hub
+from cascada.data.sample import sample
 from cascada.data.statistics import Mode, parse_mode, select
 
 _NEEDS_A_NAME = (".tsv", ".txt", ".xml", ".json")
@@ -43,17 +43,27 @@ def load(
     root: Source | None = None,
     split: str | None = None,
     mode: Mode = "raw",
-    first: int | None = None,
+    questions: int | None = None,
+    seed: int = 0,
 ) -> list[Group]:
-    """Load all groups of a data set, or the `first` few, and fill in missing ids; see `read`.
+    """Load the groups of a data set, or a sample of so many `questions`, and fill in missing ids; see `read`.
 
     Ids are filled in before the mode drops questions, so that a question has the same id in every mode.
     """
     everything = identified(read(source, root=root, split=split))
-    groups = list(islice(select(everything, parse_mode(mode)), first))
+    groups = list(sampled(select(everything, parse_mode(mode)), questions, seed))
     if not groups:
         raise CascadaError(f"{source}{f' {split}' if split else ''} has no questions in mode {mode}.")
     return groups
+
+
+def sampled(groups: Iterable[Group], questions: int | None, seed: int = 0) -> Iterable[Group]:
+    """All groups, or a seeded sample of so many, in the order of the data.
+
+    Data sets are often ordered by article or by difficulty, so their first questions would not stand for the rest. The
+    texts of the questions and the seed decide: the sample is the same with and without ids, and in every process.
+    """
+    return groups if questions is None else sample(groups, questions, lambda group: group.question, seed=seed)
 
 
 def _opened(source: str, root: Source | None, split: str | None) -> Iterator[Group]:

@@ -3,7 +3,33 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from heapq import nsmallest
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def sample(items: Iterable[Item], count: int, key: Callable[[Item], str], *, seed: int = 0) -> list[Item]:
+    """Draw `count` items without replacement, in their order; all of them if there are no more.
+
+    Drawn are the items whose keys have the smallest digests. So whether an item is drawn does not depend on the order
+    of the others, a larger sample contains the smaller ones, and one pass over the items is enough.
+    """
+    keyed = ((_digest(key(item), seed), position, item) for position, item in enumerate(items))
+    drawn = nsmallest(count, keyed)
+    return [item for _, _, item in sorted(drawn, key=lambda entry: entry[1])]
+
+
+def evenly_spaced(items: Sequence[Item], count: int | None) -> list[Item]:
+    """`count` items at equal distances, from the first on; all of them if there are no more or if it is None.
+
+    >>> evenly_spaced(range(10), 4)
+    [0, 2, 5, 7]
+    """
+    count = len(items) if count is None else min(count, len(items))
+    return [items[place * len(items) // count] for place in range(count)]
 
 
 def even_shares(sizes: Sequence[int], count: int) -> list[int]:
@@ -33,3 +59,7 @@ def spread_positions(sizes: Sequence[int], count: int, seed: int) -> list[list[i
     order = draw.sample(range(len(sizes)), len(sizes))
     shares = dict(zip(order, even_shares([sizes[index] for index in order], count), strict=True))
     return [sorted(draw.sample(range(size), shares[index])) for index, size in enumerate(sizes)]
+
+
+def _digest(key: str, seed: int) -> bytes:
+    return blake2b(key.encode(), digest_size=16, salt=seed.to_bytes(16, "little")).digest()

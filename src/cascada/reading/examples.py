@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from cascada.core.errors import CascadaError
 from cascada.data import Group, read
+from cascada.data.sample import sample
 from cascada.data.spans import MarkedAnswer, read_paragraphs
 from cascada.reading.settings import SpanSettings
 from cascada.text.pairs import Ints
@@ -29,12 +29,13 @@ class MarkedQuestion:
 
 def marked_questions(settings: SpanSettings) -> list[MarkedQuestion]:
     """The questions of a SQuAD file, each with its own paragraph."""
-    questions = (
+    questions = [
         MarkedQuestion(question.id, question.text, paragraph.text, question.answers)
         for paragraph in read_paragraphs(settings.source)
         for question in paragraph.questions
-    )
-    return list(islice(questions, settings.questions))
+    ]
+    count = len(questions) if settings.questions is None else settings.questions
+    return sample(questions, count, lambda marked: marked.question, seed=settings.sample_seed)
 
 
 def incorrect_texts(settings: SpanSettings) -> dict[str, tuple[str, ...]]:

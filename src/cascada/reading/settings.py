@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cascada.training.settings import Count, Settings, Share, Text, TrainingSettings
+from cascada.training.settings import Count, Seed, Settings, Share, Text, TrainingSettings
 
 
 class ReaderModel(Settings):
@@ -35,7 +35,8 @@ class SpanSettings(Settings):
     """For training: use the first n incorrect paragraphs of a group. A reader is given what a search engine finds
     first, so these are the ones to learn from."""
     questions: Count | None = None
-    """Read only the first n questions."""
+    """Use a sample of n questions, drawn from the whole file by `sample_seed`."""
+    sample_seed: Seed = 0
 
 
 class ReaderRecipe(Settings):

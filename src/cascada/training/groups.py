@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 
 from cascada.core.errors import CascadaError
 from cascada.data import Group, flip_labels, load, read
+from cascada.data.read import sampled
 from cascada.training.settings import DataSettings
 
 
 def training_groups(settings: DataSettings) -> list[Group]:
     """Read training data: questions with candidates, with noise and further data as the settings say."""
     groups: Iterable[Group] = read(settings.source, root=settings.root, split=settings.split, mode=settings.mode)
-    groups = islice(groups, settings.questions)
+    groups = sampled(groups, settings.questions, settings.sample_seed)
     if settings.grades is not None:
         groups = _with_grades(groups, settings.grades)
     usable = [group for group in groups if group.candidates]
@@ -37,7 +37,14 @@ def measured_groups(settings: DataSettings, which: str) -> list[Group]:
 
 def loaded_groups(settings: DataSettings) -> list[Group]:
     """Read the groups that the settings name, with ids."""
-    return load(settings.source, root=settings.root, split=settings.split, mode=settings.mode, first=settings.questions)
+    return load(
+        settings.source,
+        root=settings.root,
+        split=settings.split,
+        mode=settings.mode,
+        questions=settings.questions,
+        seed=settings.sample_seed,
+    )
 
 
 def _with_grades(groups: Iterable[Group], grades: tuple[int, ...]) -> Iterator[Group]:

@@ -17,6 +17,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 Weight = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
 Layer = Annotated[int, Field(ge=0)]
 Text = Annotated[str, Field(min_length=1)]
 
@@ -44,12 +45,13 @@ class DataSettings(Settings):
     split: str | None = None
     mode: Mode = "raw"
     questions: Count | None = None
-    """Read only the first n questions."""
+    """Use a sample of n questions, drawn from the whole data by `sample_seed`."""
+    sample_seed: Seed = 0
     grades: tuple[int, ...] | None = None
     """For training: keep only the incorrect candidates with one of these finer labels (ASNQ: 1 to 3)."""
     noise: Share = 0
     """For training: flip this share of the labels, chosen at random by `noise_seed`."""
-    noise_seed: Annotated[int, Field(ge=0)] = 0
+    noise_seed: Seed = 0
     also: tuple[DataSettings, ...] = ()
     """For training: further data to add to this."""
 
@@ -84,7 +86,7 @@ class TrainingSettings(Settings):
     """Stop after this many evaluations without a better dev MAP (a reader: F1)."""
     checkpoint_every: Count | None = None
     """Updates between checkpoints, in addition to the checkpoint at each evaluation."""
-    seed: Annotated[int, Field(ge=0, lt=2**32)] = 1
+    seed: Seed = 1
 
     @model_validator(mode="after")
     def _triangular_needs_warmup(self) -> TrainingSettings:

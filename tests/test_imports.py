@@ -1,6 +1,7 @@
 """Who only ranks or reads data loads nothing heavy, and needs nothing heavy to be installed."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -98,3 +99,15 @@ def test_only_the_scale_package_knows_ray():
     known = re.compile(r"^\s*(import|from) ray\b", re.MULTILINE)
     found = {path.relative_to(source).parts[0] for path in source.rglob("*.py") if known.search(path.read_text())}
     assert found == {"scale"}
+
+
+def test_ranking_in_a_fresh_home_writes_nothing_but_what_this_processor_can_run(tmp_path):
+    """ONNX Runtime's telemetry would leave a device id and events there, also in the process that tries it."""
+    environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
+    code = "from cascada.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "rank", "who wrote it?"]
+    home = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
+    done = subprocess.run(command, input="no\nhe wrote it\n", capture_output=True, text=True, env=environment | home)
+    assert done.returncode == 0, done.stderr
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {".cache/cascada/host.json"}

@@ -1,6 +1,10 @@
 """Cascada picks the answer out of hundreds of candidate sentences, in a fraction of the compute."""
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# ONNX Runtime keeps a device id and a queue of usage events in the user's cache, unless told not to before it loads.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 import cascada.systems  # noqa: F401  (provides Ranker.load)
 from cascada.core.errors import CascadaError

@@ -1,13 +1,18 @@
 """A model's folder is complete or is not a model, and damage is named."""
 
 import json
-from contextlib import suppress
+import shutil
+from contextlib import contextmanager, suppress
 
 import pytest
 
+from cascada import Ranker
 from cascada.core import folder as folders
 from cascada.core.errors import CascadaError
-from cascada.core.folder import check_manifest, is_exported, kind_of, parse_shape, read_shape, saving
+from cascada.core.folder import is_exported, kind_of, parse_shape, read_shape, saving
+from cascada.core.manifest import check_manifest, write_manifest
+from cascada.systems.decoupled.shape import read_exported
+from cascada.systems.load import BUNDLED_FOLDER
 
 SHAPE = {"exits": [2, 4], "kind": "decoupled"}
 
@@ -75,13 +80,100 @@ def test_a_key_that_the_shape_does_not_have_is_rejected_unless_it_is_ignored(tmp
 def test_a_changed_or_missing_file_does_not_pass_the_manifest(tmp_path):
     folder = save(tmp_path / "model", manifest=True)
     (folder / "README.md").write_text("A card may change.")
-    check_manifest(folder)
+    check_manifest(folder, lists="cascada.json")
     (folder / "model.bin").write_text("other")
     with pytest.raises(CascadaError, match=r"model\.bin is not the file that was exported"):
-        check_manifest(folder)
+        check_manifest(folder, lists="cascada.json")
     (folder / "model.bin").unlink()
     with pytest.raises(CascadaError, match=r"lacks model\.bin: the export is incomplete"):
-        check_manifest(folder)
+        check_manifest(folder, lists="cascada.json")
     (folder / "manifest.json").write_text(json.dumps({"sha256": 1}))
     with pytest.raises(CascadaError, match=r"manifest\.json is damaged"):
-        check_manifest(folder)
+        check_manifest(folder, lists="cascada.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"sha256": {}}, "is damaged: it holds no checksums"),
+        ({"sha256": {"../model.bin": "0"}}, "is damaged: it holds no checksums of files in this folder"),
+        ({"format": 2}, "has format 2; this version of Cascada reads format 1"),
+        (lambda sums: sums.pop("model.bin"), r"does not list model\.bin"),
+        (lambda sums: sums.pop("cascada.json"), r"does not list cascada\.json"),
+    ],
+    ids=["empty", "elsewhere", "format", "weights", "shape"],
+)
+def test_a_manifest_cannot_leave_out_what_is_loaded(tmp_path, change, problem):
+    folder = save(tmp_path / "model", manifest=True)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    if callable(change):
+        change(manifest["sha256"])
+    else:
+        manifest |= change
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "model.bin").write_text("changed weights")
+    with pytest.raises(CascadaError, match=rf"manifest\.json {problem}"):
+        check_manifest(folder, lists="cascada.json")
+
+
+BUNDLED_SHAPE = json.loads((BUNDLED_FOLDER / "cascada.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("max_length", 10**9, "max_length is 1000000000; it must be at most 65,536"),
+        ("hidden", "abc", "hidden is 'abc'; it must be a whole number from 0"),
+        ("hidden", -1, "hidden is -1"),
+        ("pad_id", None, "pad_id is None"),
+        ("precision", 8, "precision is 8; it must be a text"),
+        ("match", ["late"], r"match is \['late'\]; there are cosine, late"),
+        ("keep", 1.5, "keep is 1.5"),
+    ],
+)
+def test_an_absurd_value_in_the_shape_is_rejected_by_name(tmp_path, key, value, problem):
+    (tmp_path / "cascada.json").write_text(json.dumps(BUNDLED_SHAPE | {key: value}))
+    with pytest.raises(CascadaError, match=rf"cascada\.json is damaged: {problem}"):
+        read_exported(tmp_path)
+
+
+def test_an_absurd_padding_id_is_rejected(tmp_path):
+    shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")
+    (tmp_path / "model" / "cascada.json").write_text(json.dumps(BUNDLED_SHAPE | {"pad_id": 10**9}))
+    write_manifest(tmp_path / "model")
+    with pytest.raises(CascadaError, match="pad_id is 1000000000; the vocabulary has 30,522 pieces"):
+        Ranker.load(tmp_path / "model")
+
+
+@contextmanager
+def small_files():
+    """A limit on the size of files stands in for a full disk: the system refuses to write in the same way."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_full_disk_is_a_sentence_and_leaves_no_empty_folder(tmp_path, existed):
+    folder = tmp_path / "new" / "model"
+    if existed:
+        save(folder)
+    with small_files(), pytest.raises(CascadaError) as refused:
+        save(folder, "large" * 10_000)
+    advice = "File too large. Free some space, or write to another disk."
+    assert str(refused.value) == f"{folder} cannot be written: {advice}"
+    assert (tmp_path / "new").exists() == existed
+    assert not existed or (folder / "model.bin").read_text() == "weights"
+
+
+def test_weights_on_a_full_disk_are_a_sentence_too(ranker_folder, tmp_path):
+    from cascada.systems.cascade.folder import load, save
+
+    model = load(ranker_folder)
+    with small_files(), pytest.raises(CascadaError, match=r"cannot be written: File too large\. Free some space"):
+        save(model, tmp_path / "model", tokenizer=ranker_folder, card="")
+    assert not (tmp_path / "model").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from pathlib import Path
 from typing import IO, cast
 
 from cascada.core.errors import DataError
+
+NO_SPACE = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+"""The disk, the file or the user's quota has no room left. Windows has no EDQUOT."""
 
 
 @contextmanager
@@ -33,6 +37,12 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cascada"
 
 
+def reason_of(error: OSError) -> str:
+    """Why the system refused to write, as the end of a sentence, and what to do if there was no room."""
+    advice = " Free some space, or write to another disk." if error.errno in NO_SPACE else ""
+    return f"{error.strerror or error}.{advice}"
+
+
 @contextmanager
 def _replacing(path: Path) -> Iterator[tuple[Path, Path]]:
     """Yield a temporary path next to the target; rename it to the target on success, remove it on failure.
@@ -50,7 +60,7 @@ def _replacing(path: Path) -> Iterator[tuple[Path, Path]]:
     except UnicodeEncodeError as error:
         raise DataError(f"{path} cannot be written: {error.object!r} is not text ({error.reason}).") from error
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise DataError(f"{path} cannot be written: {reason_of(error)}") from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""The folder format that all models share. Only this module reads and writes it.
+"""The folder format that all models share. Only this module, and `manifest` for the checksums, reads and writes it.
 
 | file | content |
 |---|---|
@@ -13,20 +13,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cascada.core.errors import CascadaError
+from cascada.core.files import NO_SPACE, reason_of
+from cascada.core.manifest import check_manifest, write_manifest
+from cascada.core.shape_types import check_types
 
 SHAPE_FILE = "cascada.json"
-MANIFEST_FILE = "manifest.json"
 PLAN_FILE = "plan.json"
 CARD_FILE = "README.md"
 FORMAT = 1
@@ -67,12 +68,25 @@ def is_exported(folder: Path) -> bool:
 
 
 def parse_shape(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...] = ()) -> Shape:
-    """Build the dataclass `shape` from `folder`/cascada.json, without its engine, its kind and the keys in `ignore`."""
+    """Build the dataclass `shape` from `folder`/cascada.json, without its engine, its kind and the keys in `ignore`.
+
+    Every value has the type that the dataclass says, and no size is absurd: such a ranker would fail later, or take all
+    memory.
+    """
     values = {name: value for name, value in read_shape(folder).items() if name not in ("engine", "kind", *ignore)}
     try:
-        return shape(**values)
-    except (TypeError, AttributeError) as error:
-        raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {error}.") from error
+        read = shape(**values)
+        check_types(read)
+    except (CascadaError, TypeError, AttributeError, ValueError) as error:
+        raise CascadaError(f"{folder / SHAPE_FILE} is damaged: {str(error).removesuffix('.')}.") from error
+    return read
+
+
+def read_exported_shape(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...] = ()) -> Shape:
+    """`parse_shape` for an exported ranker; the checksums of all of its files are verified."""
+    read = parse_shape(folder, shape, ignore=ignore)
+    check_manifest(folder, lists=SHAPE_FILE)
+    return read
 
 
 def require_trained(folder: Path, kind: str, wanted: str) -> None:
@@ -104,18 +118,17 @@ def saving(
 ) -> Iterator[Path]:
     """Yield a temporary folder for a model's files, then move them into `folder`, `cascada.json` last.
 
-    If writing fails, `folder` keeps what it had. While files are being moved, it is not a model.
+    If writing fails, `folder` keeps what it had; one that was not there before is removed. While files are being moved,
+    it is not a model.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
+    with _created(folder), tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
         temporary = Path(work)
         yield temporary
         if card is not None:
             (temporary / CARD_FILE).write_text(card, encoding="utf-8")
         (temporary / SHAPE_FILE).write_text(json.dumps({"format": FORMAT, **shape}, indent=2), encoding="utf-8")
         if manifest:
-            content = json.dumps({"sha256": manifest_of(temporary)}, indent=2)
-            (temporary / MANIFEST_FILE).write_text(content, encoding="utf-8")
+            write_manifest(temporary)
         for path in temporary.glob("*.safetensors"):
             shutil.copymode(temporary / SHAPE_FILE, path)  # safetensors writes files that only their owner can read
         (folder / SHAPE_FILE).unlink(missing_ok=True)
@@ -123,27 +136,17 @@ def saving(
             os.replace(path, folder / path.name)
 
 
-def manifest_of(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file, except the manifest itself, the plan and the card, which may change later."""
-    names = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST_FILE, PLAN_FILE, CARD_FILE))
-    return {name: _sha256(folder / name) for name in names}
-
-
-def check_manifest(folder: Path) -> None:
-    """Reject a folder in which a file is missing or has another checksum than in the manifest."""
-    path = folder / MANIFEST_FILE
+@contextmanager
+def _created(folder: Path) -> Iterator[None]:
+    """Create `folder` for the block; if the block fails, remove what was created, and say where there is no space."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        expected: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["sha256"]
-        actual = {name: _sha256(folder / name) for name in expected}
-    except FileNotFoundError as error:
-        raise CascadaError(f"{folder} lacks {Path(error.filename).name}: the export is incomplete.") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CascadaError(f"{path} is damaged: {error!r}.") from error
-    wrong = [name for name, value in expected.items() if actual[name] != value]
-    if wrong:
-        raise CascadaError(f"{folder / wrong[0]} is not the file that was exported: its SHA-256 differs.")
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException as error:
+        for path in new:
+            with suppress(OSError):
+                path.rmdir()
+        if isinstance(error, OSError) and (error.errno in NO_SPACE or not folder.exists()):
+            raise CascadaError(f"{folder} cannot be written: {reason_of(error)}") from error
+        raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 from pathlib import Path
 
@@ -20,7 +22,14 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_ma
 
 def write_weights(model: nn.Module, folder: Path) -> None:
     """Write all weights of the model into the folder."""
-    save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / WEIGHTS_FILE)
+    weights = {name: value.contiguous() for name, value in model.state_dict().items()}
+    try:
+        save_file(weights, folder / WEIGHTS_FILE)
+    except SafetensorError as error:
+        code = re.search(r"os error (\d+)", str(error))  # the library wraps what the system said
+        if code is None:
+            raise
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(folder / WEIGHTS_FILE)) from error
 
 
 def copy_tokenizer(tokenizer: Path, folder: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import lmdb
 
 from cascada.core.errors import CascadaError
+from cascada.core.files import NO_SPACE
 
 MAX_READERS = 1024
 """Read transactions at the same time, over all processes."""
@@ -21,8 +22,8 @@ SPARE_BYTES = 1 << 26
 RESERVED_PAGES = 64
 """Pages at the end of a file that LMDB may have allocated without writing them."""
 
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""The disk, the user's quota or the file has no room left. LMDB reports EIO if only part of a page could be written."""
+DISK_FULL = (*NO_SPACE, errno.EIO)
+"""LMDB reports EIO if only part of a page could be written."""
 
 DAMAGED = (lmdb.CorruptedError, lmdb.InvalidError, lmdb.PageNotFoundError, lmdb.VersionMismatchError)
 

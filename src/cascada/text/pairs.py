@@ -155,6 +155,8 @@ class PairTokenizer:
         self.room = max_length - self.layout.special
         if self.room < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
+        if not 0 <= pad_id < tokenizer.get_vocab_size():
+            raise CascadaError(f"pad_id is {pad_id}; the vocabulary has {tokenizer.get_vocab_size():,} pieces.")
 
     @classmethod
     def load(cls, folder: Path, *, max_length: int, pad_id: int = 0) -> PairTokenizer:

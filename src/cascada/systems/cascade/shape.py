@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import check_manifest, parse_shape
+from cascada.core.folder import read_exported_shape
 
 Head = Literal["first", "mean"]
 """TANDA's head on the first token, and the Cascade Transformer's on the mean of all tokens."""
@@ -78,6 +78,4 @@ class ExportedCascade(CascadeShape):
 
 def read_exported(folder: Path) -> ExportedCascade:
     """The shape of an exported ranker, after the checksums of all of its files were verified."""
-    shape = parse_shape(folder, ExportedCascade)
-    check_manifest(folder)
-    return shape
+    return read_exported_shape(folder, ExportedCascade)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cascada.core.folder import check_manifest, parse_shape
+from cascada.core.folder import read_exported_shape
 from cascada.objectives.levels import Levels, checked_levels, main_level
 
 KIND = "compare-aggregate"
@@ -57,6 +57,4 @@ class ExportedCompareAggregate(CompareAggregateShape):
 
 def read_exported(folder: Path) -> ExportedCompareAggregate:
     """The shape of an exported ranker, after the checksums of all of its files were verified."""
-    shape = parse_shape(folder, ExportedCompareAggregate, ignore=("exits",))
-    check_manifest(folder)
-    return shape
+    return read_exported_shape(folder, ExportedCompareAggregate, ignore=("exits",))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import check_manifest, parse_shape
+from cascada.core.folder import read_exported_shape
 
 KIND = "decoupled"
 """The kind of ranker in `cascada.json` and in recipes."""
@@ -131,9 +131,7 @@ class ExportedDecoupled(DecoupledShape):
 
 def read_exported(folder: Path) -> ExportedDecoupled:
     """The shape of an exported ranker, after the checksums of all of its files were verified."""
-    shape = parse_shape(folder, _exported)
-    check_manifest(folder)
-    return shape
+    return read_exported_shape(folder, _exported)
 
 
 def _exported(*, onto_cosine: bool = False, **values: Any) -> ExportedDecoupled:

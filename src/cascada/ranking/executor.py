@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cascada.core.errors import CascadaError
-from cascada.ranking.plan import Rule, dropped
+from cascada.ranking.plan import Rule, dropped_of
 from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage, State
 
 
@@ -45,9 +45,9 @@ Rules = Sequence[Rule] | Callable[[Step], Rule]
 def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadline = NO_DEADLINE) -> list[Outcome]:
     """Run the candidates of all questions through the stages; each question is pruned separately.
 
-    After stage i, `dropped(rules[i], k)` of a question's k survivors are dropped: those with the lowest scores, and
-    among equal scores those later in the list. The first stage always finishes. If the deadline stops a later stage,
-    its scores are discarded, and the order is that of the stages before it.
+    After stage i, `dropped_of(rules[i], scores)` of a question's survivors are dropped: those with the lowest scores,
+    and among equal scores those later in the list. The first stage always finishes. If the deadline stops a later
+    stage, its scores are discarded, and the order is that of the stages before it.
     """
     trace = _Trace(len(stages), pairs.owner, len(pairs.questions))
     alive = np.arange(len(pairs))
@@ -160,7 +160,7 @@ def survivors(scores: Floats, owner: Ints, rule: Rule) -> Ints:
     """The rows that survive, in their order."""
     keep = np.ones(len(scores), bool)
     for rows in rows_of(owner, int(owner.max(initial=-1)) + 1):
-        count = dropped(rule, len(rows))
+        count = dropped_of(rule, scores[rows]) if len(rows) else 0
         if count:
             keep[rows[best_first(scores[rows])[-count:]]] = False
     return np.flatnonzero(keep)

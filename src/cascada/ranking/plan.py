@@ -1,4 +1,7 @@
-"""Drop plans: how many candidates each exit drops. Which ones is decided by `executor.survivors`."""
+"""Drop plans: how many candidates each exit drops. Which ones is decided by `executor.survivors`.
+
+Most rules fix the number in advance, so that batches can be sized. A margin looks at the scores of each question.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import numpy as np
 
 from cascada.core.errors import CascadaError
 from cascada.core.shares import share_of
+from cascada.ranking.stage import Floats
 
 Drop = float | Decimal | Sequence[float | Decimal] | Literal["fit"] | None
 """One drop ratio for all exits, one for each exit but the last, or `fit` to meet a deadline (see `fit.py`)."""
@@ -29,8 +33,19 @@ class AtLeast:
     keep: int
 
 
-Rule = Decimal | int | AtLeast
-"""The rule of one exit: a drop ratio, the number of candidates it keeps, or a ratio with a least number to keep."""
+@dataclass(frozen=True)
+class Margin:
+    """Drops the candidates that score lower than the best by more than `margin`, and leaves at least `keep`.
+
+    A margin is a difference of raw scores. Who is within it may still turn out to be the best.
+    """
+
+    margin: Decimal
+    keep: int = 1
+
+
+Rule = Decimal | int | AtLeast | Margin
+"""The rule of one exit: a drop ratio, with a least number to keep or without, the number it keeps, or a margin."""
 
 
 Plan = tuple[Rule, ...]
@@ -70,31 +85,75 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 
 
 def dropped(rule: Rule, survivors: int) -> int:
-    """How many of k survivors are dropped: floor(α·k) for a drop ratio α."""
+    """How many of k survivors are dropped: floor(α·k) for a drop ratio α.
+
+    What a margin drops depends on the scores. It may be nobody: 0, which is what batches have to be sized for.
+    """
+    if isinstance(rule, Margin):
+        return 0
     if isinstance(rule, AtLeast):
         return min(share_of(rule.ratio, survivors), max(survivors - rule.keep, 0))
     return max(survivors - rule, 0) if isinstance(rule, int) else share_of(rule, survivors)
 
 
+def dropped_of(rule: Rule, scores: Floats) -> int:
+    """How many of a question's survivors are dropped, given their scores."""
+    if not isinstance(rule, Margin):
+        return dropped(rule, len(scores))
+    below = int((scores < scores.max() - np.float32(rule.margin)).sum())
+    return min(below, max(len(scores) - rule.keep, 0))
+
+
 def with_least(plan: Plan, keep: int) -> Plan:
-    """A plan of drop ratios whose exits never leave fewer than `keep` candidates."""
+    """A plan of drop ratios or margins whose exits never leave fewer than `keep` candidates."""
     if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
         raise CascadaError(f"at_least is {keep!r}; it must be a whole number from 1.")
-    return tuple(AtLeast(rule, keep) if isinstance(rule, Decimal) else rule for rule in plan)
+    return tuple(_with_least(rule, keep) for rule in plan)
+
+
+def _with_least(rule: Rule, keep: int) -> Rule:
+    if isinstance(rule, Margin):
+        return Margin(rule.margin, keep)
+    return AtLeast(rule, keep) if isinstance(rule, Decimal) else rule
+
+
+def margin_plan(margins: Sequence[float | Decimal], stages: int, keep: Sequence[int] | None = None) -> Plan:
+    """One margin for each exit but the last, and how many candidates each leaves at least (1)."""
+    least = keep_plan(keep or [1] * (stages - 1), stages)
+    if len(margins) != stages - 1:
+        raise CascadaError(f"There are {len(margins)} margins, but this ranker drops candidates at {stages - 1} exits.")
+    return tuple(Margin(_margin(value), number) for value, number in zip(margins, least, strict=True))  # type: ignore[arg-type]
+
+
+def has_margins(plan: Plan) -> bool:
+    """Whether a plan looks at scores."""
+    return any(isinstance(rule, Margin) for rule in plan)
 
 
 def plan_dict(plan: Plan) -> dict[str, Any]:
-    """A plan for JSON: {"keep": …} for keep counts, {"drop": …} for drop ratios, with "at_least" if they have any."""
+    """A plan for JSON: {"keep": …}, {"margin": …} or {"drop": …}, with "at_least" if its ratios or margins have any."""
     if any(isinstance(rule, int) for rule in plan):
         return {"keep": list(plan)}
-    content: dict[str, Any] = {"drop": [float(ratio_of(rule)) for rule in plan]}
-    least = [rule.keep for rule in plan if isinstance(rule, AtLeast)]
-    return {**content, "at_least": least} if least else content
+    if has_margins(plan):
+        content: dict[str, Any] = {"margin": [float(rule.margin) for rule in plan if isinstance(rule, Margin)]}
+    else:
+        content = {"drop": [float(ratio_of(rule)) for rule in plan]}
+    least = [rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))]
+    return {**content, "at_least": least} if any(number > 1 for number in least) else content
 
 
 def ratio_of(rule: Rule) -> Decimal:
-    """The drop ratio of a rule; 0 for a keep count."""
-    return rule.ratio if isinstance(rule, AtLeast) else Decimal(0) if isinstance(rule, int) else rule
+    """The drop ratio of a rule; 0 for a keep count or a margin."""
+    if isinstance(rule, (int, Margin)):
+        return Decimal(0)
+    return rule.ratio if isinstance(rule, AtLeast) else rule
+
+
+def _margin(value: float | Decimal) -> Decimal:
+    number = isinstance(value, (int, float, Decimal, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not isfinite(value) or value < 0:
+        raise CascadaError(f"A margin is {value!r}; it must be a number from 0.")
+    return Decimal(str(value))
 
 
 def _ratio(value: object) -> Decimal:

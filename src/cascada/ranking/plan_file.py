@@ -11,7 +11,17 @@ from typing import Any
 from cascada.core.errors import CascadaError
 from cascada.core.files import atomic_write
 from cascada.core.folder import PLAN_FILE
-from cascada.ranking.plan import AtLeast, Plan, drop_plan, keep_plan, plan_dict, ratio_of
+from cascada.ranking.plan import (
+    AtLeast,
+    Margin,
+    Plan,
+    drop_plan,
+    has_margins,
+    keep_plan,
+    margin_plan,
+    plan_dict,
+    ratio_of,
+)
 
 FORMAT = 1
 """The version of the plan file."""
@@ -61,12 +71,18 @@ def _rules(plan: Plan) -> dict[str, Any]:
         return {"keep": list(plan)}
     if any(isinstance(rule, int) for rule in plan):
         raise CascadaError("A saved plan has drop ratios or keep counts, not both.")
+    if has_margins(plan):
+        if not all(isinstance(rule, Margin) for rule in plan):
+            raise CascadaError("A saved plan has margins at all exits, or at none.")
+        return plan_dict(plan) | {"margin": [str(rule.margin) for rule in plan if isinstance(rule, Margin)]}
     return plan_dict(plan) | {"drop": [str(ratio_of(rule)) for rule in plan]}
 
 
 def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     if "keep" in content:
         return keep_plan(content["keep"], stages)
+    if "margin" in content:
+        return margin_plan([Decimal(str(value)) for value in content["margin"]], stages, content.get("at_least"))
     plan = drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # edited by hand, it may be a number
     if "at_least" not in content:
         return plan

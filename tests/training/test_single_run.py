@@ -12,6 +12,7 @@ from trained import history, weights
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError
+from cascada.core.probe import can_run
 from cascada.data import identified, qrels, read
 from cascada.metrics import evaluate
 from cascada.ranking.runs import run_of
@@ -33,6 +34,24 @@ def chance(data):
 def test_a_run_learns(learned, chance):
     measured = history(learned[0])["dev"]
     assert measured[-1]["MAP"] > 0.9 > 0.5 > chance
+
+
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="torch does not run in bfloat16 on this processor")
+def test_products_in_bfloat16_give_close_weights_in_float32(recipe, tmp_path):
+    def trained(precision):
+        train_model(recipe(precision, epochs=1, precision=precision))
+        return load_file(tmp_path / precision / "model.safetensors")
+
+    exact, rounded = trained("float32"), trained("bfloat16")
+    assert all(rounded[name].dtype == "float32" for name in rounded)
+    assert all(abs(exact[name] - rounded[name]).max() < 0.05 for name in exact)
+    assert any((exact[name] != rounded[name]).any() for name in exact)
+
+
+def test_a_processor_without_bfloat16_is_named_before_training(recipe, monkeypatch):
+    monkeypatch.setattr("cascada.training.trainer.can_run", lambda name: False)
+    with pytest.raises(CascadaError, match="cannot compute in bfloat16"):
+        train_model(recipe(precision="bfloat16"))
 
 
 def test_what_lands_in_the_folder(learned):

@@ -86,6 +86,9 @@ class TrainingSettings(Settings):
     """Stop after this many evaluations without a better dev MAP (a reader: F1)."""
     checkpoint_every: Count | None = None
     """Updates between checkpoints, in addition to the checkpoint at each evaluation."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """`bfloat16` computes the products in 16 bits and keeps the weights in 32: about three times as fast on processors
+    with bfloat16 instructions (`cascada doctor`), slower on others."""
     seed: Seed = 1
 
     @model_validator(mode="after")

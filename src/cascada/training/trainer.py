@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArguments
 
 from cascada.core.errors import CascadaError
+from cascada.core.probe import can_run
 from cascada.training.batches import BatchPlan
 from cascada.training.learner import Learner
 from cascada.training.run_folder import last_complete, mark_complete, processes_of
@@ -144,6 +145,8 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
 def _arguments(settings: TrainingSettings, folder: Path, *, unused: bool, measure: str) -> TrainingArguments:
     """`unused`: some updates leave weights unused, so that distributed training has to look for them."""
     on_cpu = not torch.cuda.is_available()
+    if settings.precision == "bfloat16" and not can_run("torch bfloat16"):
+        raise CascadaError("torch cannot compute in bfloat16 on this processor; set training.precision to float32.")
     return TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=1,  # the plan is one sequence of batches over all epochs
@@ -161,6 +164,7 @@ def _arguments(settings: TrainingSettings, folder: Path, *, unused: bool, measur
         greater_is_better=True,
         logging_steps=10,
         seed=settings.seed,
+        bf16=settings.precision == "bfloat16",
         use_cpu=on_cpu,
         ddp_backend="gloo" if on_cpu and int(os.environ.get("WORLD_SIZE", "1")) > 1 else None,
         ddp_find_unused_parameters=unused,

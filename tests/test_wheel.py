@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from email import message_from_bytes
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+
+import cascada
 
 REPOSITORY = Path(__file__).parents[1]
 BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
@@ -31,6 +34,16 @@ def test_it_has_the_page_the_types_and_the_bundled_model(names):
     expected = {f"cascada/serve/page/{file}" for file in ("index.html", "page.css", "page.js")}
     expected |= {"cascada/py.typed"} | {f"cascada/bundled/cascada-mini/{file}" for file in bundled}
     assert expected <= set(names)
+
+
+def test_its_metadata_names_both_licences_and_the_version_of_the_package(wheel):
+    with ZipFile(wheel) as archive:
+        (folder,) = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
+        metadata = message_from_bytes(archive.read(f"{folder}/METADATA"))
+        texts = [archive.read(f"{folder}/licenses/{name}").decode() for name in metadata.get_all("License-File")]
+    assert metadata["Version"] == cascada.__version__
+    assert metadata["License-Expression"] == "Apache-2.0 AND CC-BY-SA-4.0"
+    assert ["Apache License" in texts[0], "CC-BY-SA-4.0" in texts[1]] == [True, True]
 
 
 def test_it_has_nothing_that_only_works_in_a_clone(names):

@@ -155,3 +155,21 @@ finally:
         "cascada: recipe.yaml: training.epochs is -1: input should be greater than or equal to 1."
     ]
     assert not (tmp_path / "run").exists()
+
+
+def outputs_in(node):
+    """Every part of a recipe that names its own output folder."""
+    if isinstance(node, dict):
+        if isinstance(node.get("output"), str):
+            yield node
+        node = list(node.values())
+    for value in node if isinstance(node, list) else ():
+        yield from outputs_in(value)
+
+
+def test_recipes_with_the_same_output_folder_have_the_same_settings():
+    first = {}
+    for path in RECIPES:
+        for part in outputs_in(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            settings, owner = first.setdefault(part["output"], (part, path))
+            assert part == settings, f"{path} and {owner} write {part['output']} with different settings"

@@ -60,15 +60,21 @@ def byte_pairs(words: list[str]) -> Tokenizer:
     return tokenizer
 
 
-def save_encoder(folder: Path, config, tokenizer: Tokenizer) -> Path:
-    """An encoder with random weights: config.json, model.safetensors, tokenizer.json."""
+def save_encoder(folder: Path, config, tokenizer: Tokenizer, kind: str = "AutoModel") -> Path:
+    """A model with random weights, of one of transformers' kinds: config.json, model.safetensors, tokenizer.json."""
     import torch
-    from transformers import AutoModel
+    import transformers
 
     torch.manual_seed(7)
-    AutoModel.from_config(config).save_pretrained(folder)
+    getattr(transformers, kind).from_config(config).save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
+    names = ["input_ids", "attention_mask"] + ["token_type_ids"] * (getattr(config, "type_vocab_size", 0) > 1)
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "pad_token": tokenizer.id_to_token(config.pad_token_id),
+        "model_input_names": names,
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     return folder
 
 
@@ -83,16 +89,15 @@ def tokenizers(words) -> dict[str, Tokenizer]:
     return {"bert": wordpiece(words), "roberta": byte_pairs(words)}
 
 
-@pytest.fixture(scope="session")
-def encoder_folders(tmp_path_factory, tokenizers) -> dict[str, Path]:
-    """One tiny encoder of each supported architecture, by name."""
+def encoder_configs(tokenizers) -> dict:
+    """The config of a tiny encoder of each supported architecture, by name."""
     import transformers as hf
 
     bert = {"vocab_size": tokenizers["bert"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 0}
     roberta = {"vocab_size": tokenizers["roberta"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 1}
     from_two = {"max_position_embeddings": POSITIONS + 2}  # these count positions from the padding id on
     distil = {"dim": 32, "hidden_dim": 64, "n_heads": 4, "n_layers": LAYERS}
-    configs = {
+    return {
         "bert": hf.BertConfig(**bert, **SIZES, max_position_embeddings=POSITIONS),
         "minilm": hf.BertConfig(**bert, **{**SIZES, "hidden_size": 24, "num_attention_heads": 12}),
         "roberta": hf.RobertaConfig(**roberta, **SIZES, **from_two, type_vocab_size=1),
@@ -101,9 +106,33 @@ def encoder_folders(tmp_path_factory, tokenizers) -> dict[str, Path]:
         "electra": hf.ElectraConfig(**bert, **SIZES, embedding_size=16),
         "mpnet": hf.MPNetConfig(**roberta, **SIZES, **from_two),
     }
+
+
+def save_encoders(home: Path, tokenizers, kind: str = "AutoModel", **settings) -> dict[str, Path]:
+    configs = encoder_configs(tokenizers)
+    for config in configs.values():
+        config.update(settings)
     layout = {name: "roberta" if config.pad_token_id == 1 else "bert" for name, config in configs.items()}
-    home = tmp_path_factory.mktemp("encoders")
-    return {name: save_encoder(home / name, configs[name], tokenizers[layout[name]]) for name in configs}
+    return {name: save_encoder(home / name, configs[name], tokenizers[layout[name]], kind) for name in configs}
+
+
+@pytest.fixture(scope="session")
+def encoder_folders(tmp_path_factory, tokenizers) -> dict[str, Path]:
+    """One tiny encoder of each supported architecture, by name."""
+    return save_encoders(tmp_path_factory.mktemp("encoders"), tokenizers)
+
+
+@pytest.fixture(scope="session")
+def cross_encoder_folders(tmp_path_factory, tokenizers) -> dict[str, Path]:
+    """One tiny cross-encoder of each supported architecture, with one output and random weights, as the hub has it."""
+    home = tmp_path_factory.mktemp("cross-encoders")
+    return save_encoders(home, tokenizers, "AutoModelForSequenceClassification", num_labels=1)
+
+
+@pytest.fixture(scope="session")
+def cross_encoder_folder(cross_encoder_folders) -> Path:
+    """A tiny BERT with four layers, a pooler and one output."""
+    return cross_encoder_folders["bert"]
 
 
 @pytest.fixture(scope="session")

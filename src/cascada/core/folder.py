@@ -32,18 +32,26 @@ PLAN_FILE = "plan.json"
 CARD_FILE = "README.md"
 FORMAT = 1
 
-TRANSFORMER, READER = "transformer", "reader"
-"""Two kinds of models: a folder that names no kind holds a transformer, and a reader does not rank. The kinds of all
-rankers are in `cascada.systems.registry`."""
+TRANSFORMER, READER, CROSS_ENCODER = "transformer", "reader", "cross-encoder"
+"""Three kinds of models: a folder that names no kind holds a transformer, a reader does not rank, and a folder in the
+hub's layout, without `cascada.json`, is a cross-encoder as it came. The kinds of all rankers are in
+`cascada.systems.registry`."""
+
+HUB_CONFIG = "config.json"
 
 Shape = TypeVar("Shape")
 
 
 def read_shape(folder: Path) -> dict[str, Any]:
-    """Read `folder`/cascada.json, without its format version; `exits` becomes a tuple."""
+    """Read `folder`/cascada.json, without its format version; `exits` becomes a tuple.
+
+    A folder in the hub's layout has no such file: it is a cross-encoder with one exit, after its last layer.
+    """
     path = folder / SHAPE_FILE
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")
+    if not path.is_file() and (folder / HUB_CONFIG).is_file():
+        return {"kind": CROSS_ENCODER, "exits": (hub_depth(folder),)}
     if not path.is_file():
         raise CascadaError(f"{folder} is not a ranker: it has no {SHAPE_FILE}. Train one with `cascada train`.")
     try:
@@ -55,6 +63,18 @@ def read_shape(folder: Path) -> dict[str, Any]:
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}.")
     return dict(shape)
+
+
+def hub_depth(folder: Path) -> int:
+    """The number of layers of a model in the hub's layout."""
+    path = folder / HUB_CONFIG
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        return int(config["n_layers" if config.get("model_type") == "distilbert" else "num_hidden_layers"])
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise CascadaError(f"{path} is damaged: {error!r}.") from error
+    except KeyError as error:
+        raise CascadaError(f"{folder} is not a ranker: its {HUB_CONFIG} does not say {error}.") from error
 
 
 def kind_of(folder: Path) -> str:

@@ -35,11 +35,12 @@ class StagedEncoder(nn.Module):
     `run(4, n)`, and in between candidates can be scored and dropped.
     """
 
-    def __init__(self, encoder: nn.Module) -> None:
+    def __init__(self, encoder: nn.Module, *, keep_pooler: bool = False) -> None:
+        """`keep_pooler` keeps the layer that a cross-encoder's own head needs and other rankers do not use."""
         super().__init__()
         config: Any = encoder.config
         self.config: PretrainedConfig = config
-        if hasattr(encoder, "pooler"):
+        if hasattr(encoder, "pooler") and not keep_pooler:
             encoder.pooler = None  # type: ignore[assignment]  # an unused layer breaks distributed training
         self.encoder = encoder
         stack = encoder.transformer if self.config.model_type == "distilbert" else encoder.encoder
@@ -129,12 +130,12 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
                 dtype=torch.float32,
                 use_safetensors=True,
                 trust_remote_code=False,
-                ignore_mismatched_sizes=True,  # `_check_weights` reports them in a sentence
+                ignore_mismatched_sizes=True,  # `check_weights` reports them in a sentence
                 output_loading_info=True,
             )
     except (OSError, ValueError, SafetensorError) as error:
         raise CascadaError(f"No encoder could be loaded from {name}: {first_line(error)}") from error
-    _check_weights(name, report)
+    check_weights(name, report, "encoder", unused="pooler.")
     return StagedEncoder(encoder)
 
 
@@ -175,16 +176,19 @@ def encoder_depth(name: str | Path) -> int:
     return int(_config(name).num_hidden_layers)
 
 
-def _check_weights(name: str | Path, report: dict[str, Any]) -> None:
-    """Raise an error if weights are missing or have another size: transformers would initialise them at random."""
+def check_weights(name: str | Path, report: dict[str, Any], kind: str, *, unused: str | None = None) -> None:
+    """Raise an error if weights are missing or have another size: transformers would initialise them at random.
+
+    `kind` is what was loaded, in words; weights whose names begin with `unused` may be missing.
+    """
     for weight, size, expected in sorted(report["mismatched_keys"]):
         raise CascadaError(
-            f"No encoder could be loaded from {name}: {weight} has size {tuple(size)} in its weights "
+            f"No {kind} could be loaded from {name}: {weight} has size {tuple(size)} in its weights "
             f"and {tuple(expected)} by its config."
         )
-    missing = sorted(weight for weight in report["missing_keys"] if not weight.startswith("pooler."))
+    missing = sorted(weight for weight in report["missing_keys"] if not unused or not weight.startswith(unused))
     if missing:
-        raise CascadaError(f"No encoder could be loaded from {name}: the file of weights lacks {missing[0]}.")
+        raise CascadaError(f"No {kind} could be loaded from {name}: the file of weights lacks {missing[0]}.")
 
 
 def _config(name: str | Path) -> PretrainedConfig:

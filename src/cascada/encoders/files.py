@@ -20,16 +20,16 @@ WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 
 
-def write_weights(model: nn.Module, folder: Path) -> None:
-    """Write all weights of the model into the folder."""
-    weights = {name: value.contiguous() for name, value in model.state_dict().items()}
+def write_weights(model: nn.Module, folder: Path, name: str = WEIGHTS_FILE) -> None:
+    """Write all weights of the model into a file of the folder."""
+    weights = {key: value.contiguous() for key, value in model.state_dict().items()}
     try:
-        save_file(weights, folder / WEIGHTS_FILE)
+        save_file(weights, folder / name)
     except SafetensorError as error:
         code = re.search(r"os error (\d+)", str(error))  # the library wraps what the system said
         if code is None:
             raise
-        raise OSError(int(code[1]), os.strerror(int(code[1])), str(folder / WEIGHTS_FILE)) from error
+        raise OSError(int(code[1]), os.strerror(int(code[1])), str(folder / name)) from error
 
 
 def copy_tokenizer(tokenizer: Path, folder: Path) -> None:
@@ -39,17 +39,17 @@ def copy_tokenizer(tokenizer: Path, folder: Path) -> None:
             shutil.copy(tokenizer / name, folder)
 
 
-def read_weights(model: nn.Module, folder: Path, *, prefix: str = "") -> None:
+def read_weights(model: nn.Module, folder: Path, *, prefix: str = "", name: str = WEIGHTS_FILE) -> None:
     """Load the weights in the folder into the model.
 
     With `prefix`, the model is a part of the saved one: names with this prefix are its weights, others are ignored.
     """
-    path = folder / WEIGHTS_FILE
+    path = folder / name
     try:
         weights = load_file(path)
         if prefix:
-            names = {f"{prefix}{name}" for name in model.state_dict()}
-            weights = {name.removeprefix(prefix): weight for name, weight in weights.items() if name in names}
+            own = {f"{prefix}{key}" for key in model.state_dict()}
+            weights = {key.removeprefix(prefix): weight for key, weight in weights.items() if key in own}
         model.load_state_dict(weights)
     except (OSError, SafetensorError) as error:
         raise CascadaError(f"{path} cannot be read ({error}): the checkpoint is incomplete or damaged.") from error

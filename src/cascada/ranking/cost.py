@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -91,6 +92,14 @@ class CostModel:
         """Operations of the last model on every candidate, including the heads of all exits of a cascade."""
         stages = self.layers[-1:] if self.sequential else self.layers
         return round(candidates * sum(float(model.stage(layers, tokens).mean()) for layers in stages))
+
+
+class StageFlops(Protocol):
+    """The operation counts of a ranker whose stages are layers of one network."""
+
+    def stage(self, layers: int, tokens: Ints) -> Ints:
+        """Operations of this many layers and the head of an exit, for pairs of these lengths."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,12 @@ class Ranker:
         a sentence may score by what stands before it."""
         return bool(getattr(self.stages[-1], "reads_context", False))
 
+    @property
+    def activation(self) -> str:
+        """How the model's owner reads its raw scores: `sigmoid` or `softmax`, which give the score in [0, 1], or
+        `identity`, for somebody's own cross-encoder whose raw score is what it is used by."""
+        return str(getattr(self.stages[-1], "activation", "sigmoid"))
+
     def with_plan(self, plan: Plan) -> Ranker:
         """The same ranker with another default plan."""
         return Ranker(self.stages, full=self.full, plan=plan)

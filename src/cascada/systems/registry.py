@@ -24,9 +24,10 @@ from importlib import import_module
 from typing import Any, Literal
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import READER, TRANSFORMER
+from cascada.core.folder import CROSS_ENCODER, READER, TRANSFORMER
 
 ROOMS = {
+    CROSS_ENCODER: "cascada.systems.cross_encoder",
     TRANSFORMER: "cascada.systems.cascade",
     "compare-aggregate": "cascada.systems.compare_aggregate",
     "decoupled": "cascada.systems.decoupled",

@@ -141,13 +141,18 @@ class PairLayout:
 class PairTokenizer:
     """Lays out `[CLS] question [SEP] sentence [SEP]`, whatever these tokens are called in the model's vocabulary."""
 
-    def __init__(self, tokenizer: Tokenizer, *, max_length: int, pad_id: int = 0) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, *, max_length: int, pad_id: int = 0, prompt: str = "", token_types: bool = True
+    ) -> None:
+        """`prompt` stands before every question of a pair. Without `token_types`, all tokens have type 0."""
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self.tokenizer = tokenizer
         self.max_length = max_length
         self.pad_id = pad_id
-        self.layout = _pair_layout(tokenizer)
+        self.prompt = prompt
+        layout = _pair_layout(tokenizer)
+        self.layout = layout if token_types else replace(layout, types=(0, 0))
         self.single = _single_layout(tokenizer)
         """The special tokens before and after a text that is encoded alone."""
         self.not_words = _not_words(tokenizer)
@@ -159,14 +164,16 @@ class PairTokenizer:
             raise CascadaError(f"pad_id is {pad_id}; the vocabulary has {tokenizer.get_vocab_size():,} pieces.")
 
     @classmethod
-    def load(cls, folder: Path, *, max_length: int, pad_id: int = 0) -> PairTokenizer:
+    def load(
+        cls, folder: Path, *, max_length: int, pad_id: int = 0, prompt: str = "", token_types: bool = True
+    ) -> PairTokenizer:
         """Read `folder`/tokenizer.json."""
         path = folder / "tokenizer.json"
         try:
             tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare Exception for all of its file errors
             raise CascadaError(f"{path} cannot be read as a tokenizer: {error}.") from error
-        return cls(tokenizer, max_length=max_length, pad_id=pad_id)
+        return cls(tokenizer, max_length=max_length, pad_id=pad_id, prompt=prompt, token_types=token_types)
 
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs:
         """Encode `texts[i]` against `questions[owner[i]]`. Each question is tokenised once."""
@@ -174,7 +181,8 @@ class PairTokenizer:
 
     def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
         """The first half of `encode`: token ids, truncated to fit the pair, but not laid out."""
-        ids, asked, answered = pool(self.token_ids(questions), self.token_ids(texts))
+        asked_texts = [self.prompt + question for question in questions] if self.prompt else questions
+        ids, asked, answered = pool(self.token_ids(asked_texts), self.token_ids(texts))
         asked = asked[np.asarray(owner, np.int64)]
         without_context(answered, self.context_lengths(texts), self.room - asked[:, 1])
         kept = kept_lengths(asked[:, 1], answered[:, 1], self.room)
@@ -281,8 +289,12 @@ def without_context(texts: Ints, context: Ints, room: Ints) -> Ints:
 
 
 def kept_lengths(question: Ints | int, text: Ints | int, room: int) -> tuple[Ints, Ints]:
-    """Tokens of questions and texts that fit. A text is cut first, a question only if it exceeds half the room."""
-    kept = np.minimum(question, np.maximum(room // 2, room - text))
+    """Tokens of questions and texts that fit, as transformers' `longest_first` cuts them.
+
+    A side is cut only if it exceeds half the room; if both do, the longer one gets the odd token, the text if equal.
+    """
+    half = room // 2 + (room % 2) * (question > text)
+    kept = np.minimum(question, np.maximum(half, room - text))
     return kept, np.minimum(text, room - kept)
 
 

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from cascada.encoders.encoder import load_encoder
+from cascada.encoders.encoder import TOKEN_BUDGET, load_encoder
+from cascada.encoders.torch_stages import torch_stages
 from cascada.ranking import Ranker
 from cascada.ranking.arrays import sigmoid
+from cascada.ranking.cost import TransformerFlops
 from cascada.ranking.stage import NO_DEADLINE, Pairs
-from cascada.systems.cascade.engine_torch import TOKEN_BUDGET, TorchStage, ranker_of
+from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape
@@ -57,8 +59,14 @@ def raw(ranking):
     return np.array([item.raw_score for item in sorted(ranking, key=lambda item: item.index)])
 
 
+def ranker_to(model, tokenizer, exit):
+    """One stage, from the embeddings to an exit."""
+    counts = TransformerFlops(model.encoder.hidden_size, model.encoder.feed_forward_size)
+    return torch_stages(model, tokenizer, counts, (exit,))
+
+
 def one_stage(model, tokenizer):
-    return Ranker([TorchStage(model, tokenizer, first=0, exit=4, last=True)])
+    return Ranker(ranker_to(model, tokenizer, 4))
 
 
 def test_the_texts_are_enough_for_several_batches(cascade, question, texts):
@@ -136,7 +144,7 @@ def test_without_drops_every_exit_is_to_the_bit_the_model_cut_there(four, questi
     model, tokenizer = four
     scores = {item.index: item.scores for item in ranker_of(model, tokenizer).rank(question, texts)}
     for place, exit in enumerate(model.shape.exits):
-        alone = Ranker([TorchStage(model, tokenizer, first=0, exit=exit, last=True)]).rank(question, texts)
+        alone = Ranker(ranker_to(model, tokenizer, exit)).rank(question, texts)
         assert {item.index: item.raw_score for item in alone} == {i: own[place] for i, own in scores.items()}
 
 

@@ -10,10 +10,11 @@ import torch
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
+from cascada.graphs.onnx_stages import OnnxStage
 from cascada.ranking import Ranker
 from cascada.ranking.plan_file import write_plan
 from cascada.systems.cascade import folder as checkpoint
-from cascada.systems.cascade.engine_onnx import OnnxStage, onnx_ranker
+from cascada.systems.cascade.engine_onnx import onnx_ranker
 from cascada.systems.cascade.engine_torch import torch_ranker
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape, read_exported

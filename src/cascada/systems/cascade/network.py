@@ -72,6 +72,11 @@ class CascadeRanker(nn.Module):
     def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]
 
+    def raw_score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
+        """The second logit minus the first, (pairs,)."""
+        logits = self.score(states, mask, exit)
+        return logits[:, 1] - logits[:, 0]
+
     def rescale(self, exit: int, scale: float, shift: float) -> None:
         """Scale and shift the raw scores of an exit: the second logit minus the first."""
         if exit == 0:

@@ -50,10 +50,8 @@ def read_shape(folder: Path) -> dict[str, Any]:
     path = folder / SHAPE_FILE
     if not folder.is_dir():
         raise CascadaError(f"There is no folder {folder}.")
-    if not path.is_file() and (folder / HUB_CONFIG).is_file():
-        return {"kind": CROSS_ENCODER, "exits": (hub_depth(folder),)}
     if not path.is_file():
-        raise CascadaError(f"{folder} is not a ranker: it has no {SHAPE_FILE}. Train one with `cascada train`.")
+        return _hub_shape(folder)
     try:
         shape = json.loads(path.read_text(encoding="utf-8"))
         version = shape.pop("format")
@@ -65,16 +63,20 @@ def read_shape(folder: Path) -> dict[str, Any]:
     return dict(shape)
 
 
-def hub_depth(folder: Path) -> int:
-    """The number of layers of a model in the hub's layout."""
-    path = folder / HUB_CONFIG
+def _hub_shape(folder: Path) -> dict[str, Any]:
+    """The shape of a cross-encoder as it came; only `cascada.systems.cross_encoder` knows whether it can be run."""
+    lacking = f"{folder} is not a ranker: it has no {SHAPE_FILE}"
+    if not (folder / HUB_CONFIG).is_file():
+        raise CascadaError(f"{lacking}. Train one with `cascada train`.")
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        return int(config["n_layers" if config.get("model_type") == "distilbert" else "num_hidden_layers"])
+        config = json.loads((folder / HUB_CONFIG).read_text(encoding="utf-8"))
+        names = [str(name) for name in config.get("architectures") or ["a model without a name"]]
+        depth = config.get("n_layers" if config.get("model_type") == "distilbert" else "num_hidden_layers")
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise CascadaError(f"{path} is damaged: {error!r}.") from error
-    except KeyError as error:
-        raise CascadaError(f"{folder} is not a ranker: its {HUB_CONFIG} does not say {error}.") from error
+        raise CascadaError(f"{folder / HUB_CONFIG} is damaged: {error!r}.") from error
+    if "For" not in names[0] and "LMHead" not in names[0]:  # a bare encoder, or a ranker that was not saved to the end
+        raise CascadaError(f"{lacking}, and its {HUB_CONFIG} is that of {names[0]}, not of a cross-encoder.")
+    return {"kind": CROSS_ENCODER, "exits": (int(depth) if isinstance(depth, int) else 0,)}
 
 
 def kind_of(folder: Path) -> str:

@@ -50,16 +50,17 @@ def rank_groups(
         yield ranker.rank(question, candidates, drop=drop, keep=keep, deadline_ms=deadline_ms)
 
 
-def descending_scores(ranking: Ranking) -> list[float]:
-    """Scores in [0, 1] in the order of the ranking, for libraries that sort by score.
+def descending_scores(ranking: Ranking, *, raw: bool = False) -> list[float]:
+    """Scores in [0, 1], or `raw` ones, in the order of the ranking, for libraries that sort by score.
 
     A candidate that was dropped early ranks behind the survivors, although its score, from an earlier exit, may be
     higher. It then gets the next smaller number, as a 32-bit float because trec_eval reads scores as such.
     """
     scores: list[np.float32] = []
+    lowest = np.float32(-np.inf if raw else 0)
     for item in ranking:
-        score = np.float32(item.score)
+        score = np.float32(item.raw_score if raw else item.score)
         if scores and score > scores[-1]:
-            score = max(np.nextafter(scores[-1], np.float32(-1)), np.float32(0))
+            score = np.nextafter(scores[-1], lowest)
         scores.append(score)
     return [float(score) for score in scores]

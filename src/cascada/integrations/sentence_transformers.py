@@ -21,7 +21,9 @@ from cascada.ranking.stage import Floats
 class CrossEncoder:
     """Replaces a `sentence_transformers.CrossEncoder` with one label; scores are in [0, 1].
 
-    `model` is what `Ranker.load` takes, or a ranker. Arguments of `predict` and `rank` that say how to compute
+    `model` is what `Ranker.load` takes, or a ranker. A cross-encoder of one's own gives the scores that it gives in
+    sentence-transformers: logits, if its activation function is the identity. With two outputs, the score is the
+    probability of the second. Arguments of `predict` and `rank` that say how to compute
     (`batch_size`, `device`, …) are ignored: engines choose for themselves. Those that would change the scores
     (`prompt`, `activation_fn`, …) raise an error.
     """
@@ -33,8 +35,21 @@ class CrossEncoder:
         drop: Any = None,
         keep: Sequence[int] | None = None,
         deadline_ms: float | None = None,
+        num_labels: int | None = None,
+        max_length: int | None = None,
+        activation_fn: Callable[..., Any] | None = None,
+        trust_remote_code: bool = False,
+        device: Any = None,
+        cache_folder: str | None = None,
+        local_files_only: bool = False,
+        backend: str = "torch",
     ) -> None:
+        """`device`, `cache_folder`, `local_files_only` and `backend` are ignored."""
+        _reject(max_length=max_length, activation_fn=activation_fn, trust_remote_code=trust_remote_code)
+        if num_labels not in (None, 1):
+            raise CascadaError(f"num_labels is {num_labels}; a ranker has one score.")
         self.ranker = ranker_of(model)
+        self._raw = getattr(self.ranker, "activation", None) == "identity"
         self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
 
     def predict(
@@ -88,7 +103,7 @@ class CrossEncoder:
         ranking = self.ranker.rank(query, documents, top=top_k, **self.options)
         return [
             {"corpus_id": item.index, "score": score} | ({"text": documents[item.index]} if return_documents else {})
-            for item, score in zip(ranking, descending_scores(ranking), strict=True)
+            for item, score in zip(ranking, descending_scores(ranking, raw=self._raw), strict=True)
         ]
 
     def _scores(self, pairs: list[tuple[str, str]]) -> Floats:
@@ -98,7 +113,7 @@ class CrossEncoder:
         groups = [(question, [pairs[row][1] for row in rows]) for question, rows in rows_of.items()]
         scores = np.zeros(len(pairs), np.float32)
         for rows, ranking in zip(rows_of.values(), rank_groups(self.ranker, groups, **self.options), strict=True):
-            scores[[rows[item.index] for item in ranking]] = descending_scores(ranking)
+            scores[[rows[item.index] for item in ranking]] = descending_scores(ranking, raw=self._raw)
         return scores
 
 

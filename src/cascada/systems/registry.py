@@ -27,12 +27,14 @@ from cascada.core.errors import CascadaError
 from cascada.core.folder import CROSS_ENCODER, READER, TRANSFORMER
 
 ROOMS = {
-    CROSS_ENCODER: "cascada.systems.cross_encoder",
     TRANSFORMER: "cascada.systems.cascade",
     "compare-aggregate": "cascada.systems.compare_aggregate",
     "decoupled": "cascada.systems.decoupled",
 }
 """Kind of ranker, as `cascada.json` and recipes name it → its room."""
+
+AS_THEY_COME = {CROSS_ENCODER: "cascada.systems.cross_encoder"}
+"""Rankers that no recipe trains: their rooms have neither `settings.py` nor `learner.py`."""
 
 OF_AN_ENCODER = ("cosine", "late")
 """Untrained rankers of an encoder, `NAME:FOLDER`."""
@@ -48,6 +50,8 @@ Part = Literal["engine", "export", "settings", "learner", "folder"]
 
 def part(kind: str, name: Part) -> Any:
     """Import one file of the room of a kind."""
+    if kind in AS_THEY_COME and name not in ("settings", "learner"):
+        return import_module(f"{AS_THEY_COME[kind]}.{name}")
     rooms = ROOMS | READERS
     if kind not in rooms:
         raise CascadaError(f"The kind of model is {kind!r}; there are {', '.join(rooms)}.")

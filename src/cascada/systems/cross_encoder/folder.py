@@ -85,7 +85,7 @@ def load_model(folder: Path) -> PreTrainedModel:
     except (OSError, ValueError, SafetensorError) as error:
         raise CascadaError(f"No cross-encoder could be loaded from {folder}: {first_line(error)}") from error
     check_weights(folder, report, "cross-encoder")
-    return model  # type: ignore[no-any-return]
+    return model
 
 
 def with_added_exits(

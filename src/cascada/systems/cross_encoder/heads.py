@@ -42,7 +42,7 @@ class OwnHead:
     def __call__(self, states: Tensor, mask: Tensor) -> Tensor:
         """Raw scores (pairs,): the logit, or the second minus the first."""
         inner = ACT2FN[self.activation](self.dense(pool(self.pooling, states, mask)))
-        logits = self.out(inner if self.norm is None else self.norm(inner))
+        logits: Tensor = self.out(inner if self.norm is None else self.norm(inner))
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 

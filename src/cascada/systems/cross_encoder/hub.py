@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import HUB_CONFIG, hub_depth
+from cascada.core.folder import HUB_CONFIG, read_shape
 from cascada.systems.cross_encoder.shape import Activation, CrossEncoderShape
 
 FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
@@ -33,9 +33,10 @@ def read_hub_shape(folder: Path) -> CrossEncoderShape:
     """The shape of a model in the hub's layout; CascadaError if it is no cross-encoder that can be loaded."""
     config = check(folder)
     tokenizer = _settings(folder, "tokenizer_config.json")
-    settings = _settings(folder, "config_sentence_transformers.json")
+    saved_by_sentence_transformers = (folder / "modules.json").exists()  # without it, it reads no settings of its own
+    settings = _settings(folder, "config_sentence_transformers.json") if saved_by_sentence_transformers else {}
     return CrossEncoderShape(
-        exits=(hub_depth(folder),),
+        exits=read_shape(folder)["exits"],
         max_length=_max_length(config, tokenizer, _settings(folder, "sentence_bert_config.json")),
         activation=_activation(folder, config, settings),
         prompt=str((settings.get("prompts") or {}).get(settings.get("default_prompt_name")) or ""),

@@ -51,7 +51,9 @@ def graded(data: Path, first_stage: str) -> Iterator[Group]:
         own = grades[str(group.id)]
         yield Group(
             group.question,
-            tuple(Candidate(one.text, one.label, one.id, own.get(str(one.id), 0)) for one in group.candidates),
+            tuple(
+                Candidate(one.text, one.label, one.id, relevance=own.get(str(one.id), 0)) for one in group.candidates
+            ),
             group.id,
         )
 

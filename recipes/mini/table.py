@@ -14,13 +14,11 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 
-from cascada import Ranker
+from cascada import Ranker, evaluate
 from cascada.data import Group, load
 from cascada.data.sample import evenly_spaced
-from cascada.metrics import evaluate
 
 ORDER = ("dl21-bm25", "dl21-splade", "insuranceqa", "selqa", "trecqa", "wikiqa", "tydi", "stackexchange")
 
@@ -49,13 +47,10 @@ def with_prior(scores: dict[int, float], weight: float) -> dict[int, float]:
     return dict(zip(order, (both[0] + weight * both[1]).tolist(), strict=True))
 
 
-def figure(name: str, groups: Sequence[Group], run: dict[str, dict[str, float]], qrels: Path | None) -> float:
+def figure(groups: Sequence[Group], run: dict[str, dict[str, float]], qrels: Path | None) -> float:
     """nDCG@10 by grades if the qrels are given, else MAP."""
-    if qrels is None:
-        labels = {str(group.id): {str(one.id): int(one.label or 0) for one in group.candidates} for group in groups}
-        return evaluate(run, labels, ("MAP",)).mean["MAP"]
-    grades = [one for one in ir_measures.read_trec_qrels(str(qrels)) if one.query_id in run]
-    return float(ir_measures.calc_aggregate([ir_measures.nDCG @ 10], grades, run)[ir_measures.nDCG @ 10])
+    measure = "MAP" if qrels is None else "nDCG@10"
+    return evaluate(run, groups, mode="raw", qrels=qrels, measures=[measure]).measures[measure]
 
 
 def main() -> None:
@@ -74,7 +69,7 @@ def main() -> None:
         for name in options.only:
             groups = evenly_spaced(load(str(options.sets / f"{name}.jsonl"), mode="raw"), options.questions)
             run, cost = ranked(model, groups, options.prior)
-            figures.append(figure(name, groups, run, options.qrels if name.startswith("dl21") else None))
+            figures.append(figure(groups, run, options.qrels if name.startswith("dl21") else None))
             costs.append(cost)
         print(
             f"{model:{width}}", *(f"{value:13.4f}" for value in figures), f"{statistics.fmean(costs):6.2f}", flush=True

@@ -113,6 +113,20 @@ def test_noise_flips_the_share_that_was_asked_for(wikiqa, tmp_path):
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 2
 
 
+def test_split_puts_no_question_on_both_sides(tmp_path):
+    rows = "".join(f"{question},t{n},{n % 2}\n" for n in range(2) for question in ["Who?", "who", *"abcdefgh"])
+    (tmp_path / "all.csv").write_text("query,passage,label\n" + rows)
+    files = tmp_path / "train.jsonl", tmp_path / "dev.jsonl"
+    found = json.loads(run("split", tmp_path / "all.csv", *files, "--share", ".3", "--seed", 3, "--json"))
+    train, dev = ({group.question.lower().strip("?") for group in read(file)} for file in files)
+    assert not train & dev
+    assert (len(dev), len(train | dev)) == (2, 9)
+    assert found["train"]["questions"] + found["dev"]["questions"] == 10
+    assert "columns: question = query, candidate = passage, label = label" in run("stats", tmp_path / "all.csv")
+    with pytest.raises(CascadaError, match="share of questions"):
+        run("split", tmp_path / "all.csv", *files, "--share", "1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -189,3 +189,45 @@ def test_a_run_that_cannot_be_written_is_reported_before_anything_is_ranked(tiny
 def test_a_file_has_no_split(tiny: Path) -> None:
     with pytest.raises(CascadaError, match="is a file"):
         run("bm25", tiny, "--split", "dev")
+
+
+@pytest.fixture
+def beir(tmp_path: Path) -> Path:
+    """BEIR's layout: BM25 finds the worse document of the first question first, and nothing for the third."""
+    folder = tmp_path / "beir"
+    (folder / "qrels").mkdir(parents=True)
+    corpus = [("a", "red red fox"), ("b", "the red fox ran"), ("c", "a green tree"), ("d", "blue")]
+    (folder / "corpus.jsonl").write_text(
+        "".join(json.dumps({"_id": name, "title": "", "text": text}) + "\n" for name, text in corpus)
+    )
+    asked = [("1", "red fox"), ("2", "green tree"), ("3", "nothing shared")]
+    (folder / "queries.jsonl").write_text("".join(json.dumps({"_id": n, "text": t}) + "\n" for n, t in asked))
+    judged = "query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t3\n2\tc\t2\n3\td\t1\n"
+    (folder / "qrels" / "test.tsv").write_text(judged)
+    return folder
+
+
+def test_a_benchmark_is_reranked_from_a_first_stage_and_compared_with_it(beir: Path) -> None:
+    found = as_json("bm25", "beir", "--root", beir, "--first-stage", "bm25")
+    first = (1 + 3 / 1.5849625007211562) / (3 + 1 / 1.5849625007211562)  # grades 1, 3 against 3, 1: trec_eval's gains
+    assert found["first_stage"]["nDCG@10"] == pytest.approx((first + 1 + 0) / 3)
+    assert (found["questions"], found["relevant"], found["first_stage"]["MAP"]) == (3, 1, pytest.approx(2 / 3))
+    strict = as_json("bm25", "beir", "--root", beir, "--first-stage", "bm25", "--relevant", 2)
+    assert strict["first_stage"]["MAP"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert strict["first_stage"]["nDCG@10"] == found["first_stage"]["nDCG@10"]
+    assert "first stage" in run("bm25", "beir", "--root", beir, "--first-stage", "bm25")
+
+
+def test_a_run_of_a_benchmark_needs_no_first_stage(beir: Path, tmp_path: Path) -> None:
+    (tmp_path / "best.trec").write_text("1 Q0 b 1 2 x\n1 Q0 a 2 1 x\n2 Q0 c 1 1 x\n3 Q0 d 1 1 x\n")
+    assert as_json(tmp_path / "best.trec", "beir", "--root", beir)["nDCG@10"] == 1
+    with pytest.raises(CascadaError, match="Say which candidates are to be ranked"):
+        run("bm25", "beir", "--root", beir)
+
+
+def test_qrels_replace_labels_and_judged_documents_outside_of_the_list_count(tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "judged").write_text("a 0 a-0 2\na 0 elsewhere 3\nb 0 b-0 1\nz 0 z 1\n")
+    found = as_json("bm25", tiny, "--qrels", tmp_path / "judged")
+    ideal = 3 + 2 / 1.5849625007211562
+    assert (found["questions"], found["nDCG@10"]) == (2, pytest.approx((2 / ideal + 1) / 2))
+    assert found["MAP"] == pytest.approx((0.5 + 1) / 2)

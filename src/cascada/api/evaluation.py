@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, load_data, reporting
+from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, reporting
+from cascada.api.judgements import JudgedData, Source, judged_data
 from cascada.core.errors import CascadaError, require
-from cascada.data import Group, Run, qrels, read_run
+from cascada.data import Group, Qrels, Run, read_run
 from cascada.metrics import DEFAULT_MEASURES, Comparison, Evaluation, Measure, compare
 from cascada.metrics import evaluate as measure_run
 from cascada.ranking import Ranker, Ranking
@@ -35,6 +36,10 @@ class Evaluated:
     """Time spent on ranking, including loading the model."""
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)
     """For each measure, the comparison with the run given as `against`."""
+    relevant: int | None = None
+    """For graded data, the relevance from which a candidate counts as correct in binary measures."""
+    first_stage: Mapping[str, float] | None = None
+    """The measures of the candidates in the order of the first stage, if they come from one."""
 
     @property
     def measures(self) -> dict[str, float]:
@@ -51,16 +56,21 @@ class Evaluated:
         content = {**self.measures, "questions": self.questions, "seconds": round(self.seconds, 3), **self.costs}
         keys = ("difference", "t_p", "randomisation_p")
         against = {name: {key: getattr(test, key) for key in keys} for name, test in self.comparisons.items()}
-        return {**content, "against": against} if against else content
+        more = {"relevant": self.relevant, "first_stage": self.first_stage, "against": against or None}
+        return content | {name: value for name, value in more.items() if value is not None}
 
 
 def evaluate(
-    model: LocalPath | Ranker,
+    model: LocalPath | Ranker | Run,
     data: Data,
     *,
     root: LocalPath | None = None,
     split: str | None = None,
-    mode: str = "clean",
+    mode: str | None = None,
+    qrels: LocalPath | Qrels | None = None,
+    relevant: int | None = None,
+    first_stage: str | None = None,
+    depth: int | None = None,
     measures: Sequence[str] = DEFAULT_MEASURES,
     drop: Drop = None,
     keep: Keep | None = None,
@@ -70,9 +80,18 @@ def evaluate(
 ) -> Evaluated:
     """Rank a data set, or take a run of it, and measure the ranking as trec_eval does.
 
-    `model` is whatever `Ranker.load` takes, a ranker, or the path of a TREC run file. `data` is a known name with its
-    folder as `root` and a `split` (by default `test`), a file, `NAME:FILE`, `hf:ID`, or groups with ids. `mode="clean"`
-    leaves out questions whose candidates are all correct or all incorrect; `raw` keeps them.
+    `model` is whatever `Ranker.load` takes, a ranker, a run, or the path of a TREC run file. `data` is a known name
+    with its folder as `root` and a `split` (by default `test`), a file, `NAME:FILE`, `hf:ID`, or groups with ids.
+    `mode="clean"`, the default for such data, leaves out questions whose candidates are all correct or all incorrect;
+    `raw` keeps them.
+
+    For a test collection, `beir` or `trec_dl` with its folder as `root`, the candidates are the `depth` best of a
+    `first_stage`: `bm25`, a TREC run file, or a list that the collection comes with. The result then has the first
+    stage's own measures too. Every judged question counts (`mode="raw"`).
+
+    `qrels` are judgements, or their file, that replace the labels of the data; documents that are judged but not among
+    the candidates count as missed. With graded relevance, nDCG counts the grades, and a candidate is correct in binary
+    measures if its relevance is at least `relevant` (2 for `trec_dl`, as the labels of the data say, otherwise 1).
 
     `drop`, `keep` and `store` are those of `Ranker.rank` and `Ranker.load`. `against` is another run of the same data,
     or its file: the result then has the differences and their significance.
@@ -80,22 +99,30 @@ def evaluate(
     require("pytrec_eval", "eval", "measuring")
     names = [Measure.parse(name).name for name in measures]
     options = RankOptions.of(drop=drop, keep=keep)
-    groups, data_name = load_data(data, root, split, mode, default_split="test")
-    labels = qrels(groups)
-    other = None if against is None else measure_run(_as_run(against), labels, names)
+    given = isinstance(model, dict) or (not isinstance(model, Ranker) and Path(model).is_file())
+    if given and (options != RankOptions() or store):
+        raise CascadaError("drop, keep and store belong to a ranker; a run file is measured as it is.")
+    source = Source(data, root, split, mode, qrels, relevant, first_stage, depth)
+    judged = judged_data(source, of_run=given)
+    other = None if against is None else _measured(_as_run(against), judged, names)
+    first = None if judged.first_stage is None else _measured(judged.first_stage, judged, names).mean
     started = time.perf_counter()
     costs: dict[str, float] = {}
-    if not isinstance(model, Ranker) and Path(model).is_file():
-        if options != RankOptions() or store:
-            raise CascadaError("drop, keep and store belong to a ranker; a run file is measured as it is.")
-        run = read_run(model)
+    if isinstance(model, dict) or (given and not isinstance(model, Ranker)):
+        run = _as_run(model)
     else:
-        run, costs = _ranked(model, groups, options, store, on_progress)
+        run, costs = _ranked(model, judged.groups, options, store, on_progress)
     seconds = time.perf_counter() - started
-    evaluation = measure_run(run, labels, names)
+    evaluation = _measured(run, judged, names)
     comparisons = {name: compare(evaluation, other, name) for name in evaluation.mean} if other else {}
-    title = f"{'ranker' if isinstance(model, Ranker) else model} on {data_name}"
-    return Evaluated(title, evaluation, run, costs, seconds, comparisons)
+    name = "ranker" if isinstance(model, Ranker) else "run" if isinstance(model, dict) else str(model)
+    title = f"{name} on {judged.name}"
+    threshold = judged.relevant if judged.graded else None
+    return Evaluated(title, evaluation, run, costs, seconds, comparisons, threshold, first)
+
+
+def _measured(run: Run, judged: JudgedData, names: Sequence[str]) -> Evaluation:
+    return measure_run(run, judged.qrels, names, relevant=judged.relevant)
 
 
 def _ranked(

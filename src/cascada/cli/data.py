@@ -13,7 +13,7 @@ import typer
 from cascada.cli import asnq
 from cascada.cli.mine import mine
 from cascada.cli.openqa import openqa
-from cascada.cli.options import AsJson, Out, Root, Source, Split
+from cascada.cli.options import AsJson, Depth, FirstStage, Out, Root, Source, Split
 from cascada.cli.squad_as2 import squad_as2
 from cascada.core.errors import CascadaError
 
@@ -38,6 +38,8 @@ def stats(
     source: Source,
     root: Root = None,
     split: Split = None,
+    first_stage: FirstStage = None,
+    depth: Depth = None,
     mode: Annotated[str | None, typer.Option(help="Only raw, no-all-negative or clean.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,12 +48,14 @@ def stats(
 
     modes = (parse_mode(mode),) if mode else MODES
     names = _splits(source, root, split)
-    counted = {name: _counted(source, root, part, modes) for name, part in names.items()}
+    raw = {name: _groups(source, root, part, "raw", first_stage, depth) for name, part in names.items()}
+    counted = {name: _counted(groups, modes) for name, groups in raw.items()}
     if as_json:
         shown = {name: {mode: count.to_dict() for mode, count in by_mode.items()} for name, by_mode in counted.items()}
         typer.echo(json.dumps(shown, indent=2))
     else:
         _print_table(source, counted)
+        _print_columns(source)
 
 
 @app.command()
@@ -60,6 +64,8 @@ def convert(
     out: Out,
     root: Root = None,
     split: Split = None,
+    first_stage: FirstStage = None,
+    depth: Depth = None,
     mode: ModeName = "raw",
     to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
     questions: Annotated[
@@ -79,9 +85,10 @@ def convert(
     if rest and questions is None:
         raise CascadaError("--rest belongs to --questions: it writes the questions that the sample leaves.")
     counted = Statistics()
-    groups = _groups(source, root, split, mode)
+    groups = _groups(source, root, split, mode, first_stage, depth)
     if questions is not None:
-        drawn = _drawn(source, root, split, mode, questions, sample_seed)
+        again = _groups(source, root, split, mode, first_stage, depth)
+        drawn = _drawn(again, questions, sample_seed)
         groups = (group for position, group in enumerate(groups) if (position in drawn) != rest)
     groups = islice(groups, skip, None)
     groups = counted.counting(group for group in groups if len(group.candidates) >= at_least)
@@ -115,43 +122,89 @@ def noise(
     _report(out, counted, {"flipped": flipped, "share": share, "seed": seed}, as_json)
 
 
+@app.command()
+def split(
+    source: Source,
+    train: Annotated[Path, typer.Argument(help="The JSONL file to write for training.")],
+    dev: Annotated[Path, typer.Argument(help="The JSONL file to write for choosing and tuning.")],
+    share: Annotated[str, typer.Option(help="The share of questions for the dev file.")] = "0.1",
+    seed: Annotated[int, typer.Option(help="Determines which questions are drawn.")] = 0,
+    mode: ModeName = "raw",
+    as_json: AsJson = False,
+) -> None:
+    """Split a file by question: no question is in both parts."""
+    from cascada.data import Statistics, write_jsonl
+    from cascada.data.split import draw_dev
+
+    if train.resolve() == dev.resolve():
+        raise CascadaError(f"{train} cannot be both the training and the dev file.")
+    drawn = draw_dev(_groups(source, None, None, mode), share, seed=seed)
+    counts = {path: Statistics() for path in (train, dev)}
+    for path, counted in counts.items():
+        own = (group for group in _identified(source, mode) if drawn(group) == (path is dev))
+        write_jsonl(counted.counting(own), path)
+    if as_json:
+        parts = zip(("train", "dev"), counts.items(), strict=True)
+        typer.echo(json.dumps({name: {"path": str(path)} | counted.to_dict() for name, (path, counted) in parts}))
+        return
+    for path, counted in counts.items():
+        _report(path, counted, {}, as_json)
+
+
+def _identified(source: str, mode: str) -> Iterator[Group]:
+    """The groups with ids, so that a question has the same id in both parts of a split as in the whole."""
+    from cascada.data import identified
+
+    return identified(_groups(source, None, None, mode))
+
+
 def _splits(source: str, root: Path | None, split: str | None) -> dict[str, str | None]:
     """The splits to count, by the name to show: those in the folder of a known data set, or a single file."""
     from cascada.data.catalog import CATALOG
     from cascada.data.read import split_files
+    from cascada.data.readers import beir
 
     if split:
         return {split: split}
+    if source == "beir" and root:
+        return {name: name for name in beir.splits(root)}
     if source in CATALOG:
         return {name: name for name in split_files(source, root)}
     return {Path(source.split(":", 1)[-1]).name.split(".")[0] or source: None}
 
 
-def _counted(source: str, root: Path | None, split: str | None, modes: tuple[Mode, ...]) -> dict[Mode, Statistics]:
+def _counted(groups: Iterator[Group], modes: tuple[Mode, ...]) -> dict[Mode, Statistics]:
     from cascada.data import statistics_by_mode
 
-    counted = statistics_by_mode(_groups(source, root, split, "raw"))
+    counted = statistics_by_mode(groups)
     return {mode: counted[mode] for mode in modes}
 
 
-def _groups(source: str, root: Path | None, split: str | None, mode: str) -> Iterator[Group]:
+def _groups(
+    source: str,
+    root: Path | None,
+    split: str | None,
+    mode: str,
+    first_stage: str | None = None,
+    depth: int | None = None,
+) -> Iterator[Group]:
     """Stream the data with a progress bar; questions have the ids that `load` gives them."""
     from cascada.cli.progress import shown
     from cascada.data import identified, read, select
     from cascada.data.statistics import parse_mode
 
     wanted = parse_mode(mode)
-    groups = read(source, root=root, split=split)
+    groups = read(source, root=root, split=split, first_stage=first_stage, depth=depth)
     if wanted != "raw":  # ids are assigned before questions are left out
         groups = select(identified(groups), wanted)
     return shown(groups, f"reading {source} {split or ''}".strip(), unit="questions")
 
 
-def _drawn(source: str, root: Path | None, split: str | None, mode: str, questions: int, seed: int) -> set[int]:
+def _drawn(groups: Iterator[Group], questions: int, seed: int) -> set[int]:
     """Positions of the questions that a sample has."""
     from cascada.data.sample import sample
 
-    texts = enumerate(group.question for group in _groups(source, root, split, mode))
+    texts = enumerate(group.question for group in groups)
     return {position for position, _ in sample(texts, questions, lambda pair: pair[1], seed=seed)}
 
 
@@ -181,3 +234,12 @@ def _print_table(source: str, counted: dict[str, dict[Mode, Statistics]]) -> Non
             table.add_row(shown, mode, f"{count.questions:,}", f"{count.pairs:,}", *averages)
         table.add_section()
     Console().print(table)
+
+
+def _print_columns(source: str) -> None:
+    """Which columns of a CSV file were read as what."""
+    if source.lower().endswith((".csv", ".csv.gz")):
+        from cascada.data.readers import csv
+
+        found = csv.columns(source.removeprefix("csv:"))
+        typer.echo("columns: " + ", ".join(f"{role} = {column}" for role, column in found.items()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascada.cli.options import AsJson, Drop, Keep, Root, Source, Store, ratios, whole_numbers
+from cascada.cli.options import AsJson, Depth, Drop, FirstStage, Keep, Root, Source, Store, ratios, whole_numbers
 from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -26,9 +26,23 @@ def evaluate(
     root: Root = None,
     split: Annotated[str | None, typer.Option(help="train, dev, test …; by default test.")] = None,
     mode: Annotated[
-        str,
-        typer.Option(help="clean leaves out questions whose candidates are all correct or all incorrect; or raw, …"),
-    ] = "clean",
+        str | None,
+        typer.Option(
+            help="clean leaves out questions whose candidates are all correct or all incorrect; or raw, the default "
+            "for test collections and with --qrels; or no-all-negative."
+        ),
+    ] = None,
+    first_stage: FirstStage = None,
+    depth: Depth = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="Judgements in TREC's or BEIR's layout, in place of the labels of the data.")
+    ] = None,
+    relevant: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With graded relevance: what counts as correct in MAP, MRR, P and R. nDCG counts grades."
+        ),
+    ] = None,
     store: Store = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -57,6 +71,10 @@ def evaluate(
             root=root,
             split=split,
             mode=mode,
+            qrels=qrels,
+            relevant=relevant,
+            first_stage=first_stage,
+            depth=depth,
             measures=names,
             drop=drop_ratios,
             keep=counts,
@@ -79,11 +97,15 @@ def _print(result: Evaluated, against: Path | None) -> None:
     table = Table(box=None)
     table.add_column("")
     table.add_column("value", justify="right")
+    if result.first_stage:
+        table.add_column("first stage", justify="right")
     if against:
         for name in (f"over {against.name}", "p (t-test)", "p (randomisation)"):
             table.add_column(name, justify="right")
     for name, value in result.measures.items():
         cells = [name, f"{value:.4f}"]
+        if result.first_stage:
+            cells.append(f"{result.first_stage[name]:.4f}")
         if against:
             comparison = result.comparisons[name]
             t_p = "–" if comparison.t_p is None else f"{comparison.t_p:.4f}"
@@ -92,6 +114,10 @@ def _print(result: Evaluated, against: Path | None) -> None:
     console = Console()
     console.print(f"{result.title}, {result.questions} questions", soft_wrap=True, highlight=False, markup=False)
     console.print(table)
+    if result.relevant:
+        typer.echo(
+            f" graded relevance: nDCG counts the grades; correct in the other measures from {result.relevant} on"
+        )
     costs = result.costs
     if "flops_share" in costs:  # for a ranker without layers, the cost is relative to nothing
         layers, operations = costs["relative_cost"], costs["flops_share"]

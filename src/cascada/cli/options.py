@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from cascada.data import Group
 
 Source = Annotated[str, typer.Argument(help="A known name (with --root), a file, NAME:FILE, or hf:ID.")]
+FirstStage = Annotated[
+    str | None,
+    typer.Option(help="For beir and trec_dl: whose candidates; bm25, a TREC run file, or a list in the folder."),
+]
+Depth = Annotated[
+    int | None, typer.Option(min=1, help="How many candidates of the first stage; 100, or a whole list, by default.")
+]
 Out = Annotated[Path, typer.Argument(help="The file to write; compressed if it ends in .gz.")]
 Root = Annotated[Path | None, typer.Option(help="The folder of a data set known by name.")]
 Split = Annotated[str | None, typer.Option(help="train, dev, test …")]

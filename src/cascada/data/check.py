@@ -58,6 +58,24 @@ def label(value: object, where: Place) -> int:
     raise where.error(f"expected label 0 or 1, found {shorten(value)}")
 
 
+def graded_label(value: object, where: Place) -> tuple[int, int | None]:
+    """Label and relevance from one column that holds 0 and 1, or a relevance up to 3: 2 is correct with relevance 2."""
+    number = {"2": 2, "3": 3}.get(value) if isinstance(value, str) else value
+    if isinstance(number, (int, float)) and number in (2, 3):
+        return 1, int(number)
+    try:
+        return label(value, where), None
+    except DataError:
+        raise where.error(f"expected label 0 or 1, found {shorten(value)} (a graded relevance is 0 to 3)") from None
+
+
+def whole_number(value: object, what: str, where: Place) -> int | None:
+    """A whole number, or None; an error calls it `what`."""
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise where.error(f"expected a whole number as {what}, found {shorten(value)}")
+
+
 def text_field(record: Mapping[str, Any], keys: tuple[str, ...], where: Place) -> str:
     """The text under the first of `keys` that the record has. It may be empty: some data has empty sentences."""
     for key in keys:

@@ -27,7 +27,7 @@ Key = tuple[str | None, str]
 """Id and text of a question: rows with the same key belong to the same group."""
 
 
-StoredRow = tuple[str | None, str, str, int | None, str | None, int | None]
+StoredRow = tuple[str | None, str, str, int | None, str | None, int | None, int | None]
 """A row in a temporary file: plain values are written and read many times faster than objects."""
 
 
@@ -79,8 +79,8 @@ def _distribute(rows: Iterable[Row], folder: Path) -> list[Path]:
     waiting: defaultdict[int, list[StoredRow]] = defaultdict(list)
     for count, (question, candidate, question_id) in enumerate(rows, 1):
         number = numbers.setdefault((question_id, question), len(numbers))
-        stored = (question_id, question, candidate.text, candidate.label, candidate.id, candidate.grade)
-        waiting[number // QUESTIONS_PER_FILE].append(stored)
+        labels = candidate.label, candidate.id, candidate.grade, candidate.relevance
+        waiting[number // QUESTIONS_PER_FILE].append((question_id, question, candidate.text, *labels))
         if count % ROWS_IN_MEMORY == 0:
             _append(waiting, folder)
     _append(waiting, folder)
@@ -97,5 +97,5 @@ def _append(waiting: defaultdict[int, list[StoredRow]], folder: Path) -> None:
 def _stored_rows(file: Path) -> Iterator[Row]:
     with open(file, "rb") as stream:
         while stream.peek(1):
-            for question_id, question, text, label, identifier, grade in marshal.load(stream):
-                yield Row(question, Candidate(text, label, identifier, grade), question_id)
+            for question_id, question, *candidate in marshal.load(stream):
+                yield Row(question, Candidate(*candidate), question_id)

@@ -19,7 +19,14 @@ class Candidate:
     """1 if it answers the question, 0 if not, None if it is not labelled."""
     id: str | None = None
     grade: int | None = None
-    """A finer label, if the data set has one (ASNQ: 1 to 4)."""
+    """ASNQ's label, 1 to 4: the kind of sentence, of which only 4 is correct. Not a relevance."""
+    relevance: int | None = None
+    """Graded relevance, if the data has it (TREC-DL: 0 to 3); `label` is 1 from some threshold on."""
+
+    @property
+    def gain(self) -> int | None:
+        """The relevance that nDCG counts: the graded one, otherwise the label."""
+        return self.label if self.relevance is None else self.relevance
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def _flipped(groups: Iterable[Group], wanted: int, left: int, draw: random.Rando
 
 
 def _flip(candidate: Candidate) -> Candidate:
-    """Flip the label and remove the grade, which would still be the true one."""
+    """Flip the label and remove grade and relevance, which would still be the true ones."""
     if candidate.label is None:
         raise DataError(f"Only labelled data can have noisy labels; {candidate.text!r} has no label.")
-    return replace(candidate, label=1 - candidate.label, grade=None)
+    return replace(candidate, label=1 - candidate.label, grade=None, relevance=None)

@@ -7,18 +7,26 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from cascada.core.errors import CascadaError
+from cascada.data.benchmark import Benchmark
 from cascada.data.catalog import CATALOG, expected_files, splits
 from cascada.data.group import Group, identified
 from cascada.data.lines import Source
-from cascada.data.readers import READERS, Reader, hub
+from cascada.data.readers import BENCHMARKS, READERS, Reader, hub
 from cascada.data.sample import sample
 from cascada.data.statistics import Mode, parse_mode, select
+from cascada.data.trec import Qrels
 
 _NEEDS_A_NAME = (".tsv", ".txt", ".xml", ".json")
 
 
 def read(
-    source: Source, *, root: Source | None = None, split: str | None = None, mode: Mode = "raw"
+    source: Source,
+    *,
+    root: Source | None = None,
+    split: str | None = None,
+    mode: Mode = "raw",
+    first_stage: str | None = None,
+    depth: int | None = None,
 ) -> Iterator[Group]:
     """Stream the groups of a data set.
 
@@ -26,6 +34,8 @@ def read(
 
     - a known name (`wikiqa`, `trecqa`, `asnq`, `qnli`, `selqa`, `squad`, `squad_sentences`, `gpd`), with its folder as
       `root` and a `split`;
+    - a test collection (`beir`, `trec_dl`), with its folder as `root`, and the `first_stage` whose `depth` best
+      candidates are wanted (see `Benchmark.groups`);
     - a path to our own JSONL, or to a `.csv`; `NAME:PATH` for a single file in a known layout;
     - `hf:ID` for a data set of the Hugging Face hub, with a `split`.
 
@@ -34,7 +44,7 @@ def read(
         for group in read("wikiqa", root="data/WikiQA", split="test", mode="clean"):
             print(group.question, sum(group.labels))
     """
-    return select(_opened(str(source), root, split), parse_mode(mode))
+    return select(_opened(str(source), root, split, first_stage, depth), parse_mode(mode))
 
 
 def load(
@@ -45,12 +55,14 @@ def load(
     mode: Mode = "raw",
     questions: int | None = None,
     seed: int = 0,
+    first_stage: str | None = None,
+    depth: int | None = None,
 ) -> list[Group]:
     """Load the groups of a data set, or a sample of so many `questions`, and fill in missing ids; see `read`.
 
     Ids are filled in before the mode drops questions, so that a question has the same id in every mode.
     """
-    everything = identified(read(source, root=root, split=split))
+    everything = identified(read(source, root=root, split=split, first_stage=first_stage, depth=depth))
     groups = list(sampled(select(everything, parse_mode(mode)), questions, seed))
     if not groups:
         raise CascadaError(f"{source}{f' {split}' if split else ''} has no questions in mode {mode}.")
@@ -66,7 +78,22 @@ def sampled(groups: Iterable[Group], questions: int | None, seed: int = 0) -> It
     return groups if questions is None else sample(groups, questions, lambda group: group.question, seed=seed)
 
 
-def _opened(source: str, root: Source | None, split: str | None) -> Iterator[Group]:
+def open_benchmark(name: str, root: Source | None, split: str | None = None, qrels: Qrels | None = None) -> Benchmark:
+    """The test collection of that name in a folder, with its own judgements or with `qrels`."""
+    if root is None:
+        raise CascadaError(f"The test collection {name} needs the folder it is in: give it as root (--root DIR).")
+    if not Path(root).is_dir():
+        raise CascadaError(f"The folder {root} for the test collection {name} does not exist.")
+    return BENCHMARKS[name](Path(root), split, qrels)
+
+
+def _opened(
+    source: str, root: Source | None, split: str | None, first_stage: str | None, depth: int | None
+) -> Iterator[Group]:
+    if source in BENCHMARKS:
+        return iter(open_benchmark(source, root, split).groups(first_stage, depth))
+    if first_stage is not None or depth is not None:
+        raise CascadaError(f"A first stage belongs to a test collection ({', '.join(BENCHMARKS)}), not to {source}.")
     if source.startswith("hf:"):
         return hub.read(source.removeprefix("hf:"), split)
     reader, path = _located(source, root, split)
@@ -125,7 +152,7 @@ def _reader_of(path: Path) -> Reader:
 
 
 def _unknown(name: str) -> str:
-    close = get_close_matches(name.lower(), READERS, n=1)
+    close = get_close_matches(name.lower(), (*READERS, *BENCHMARKS), n=1)
     guess = f" (did you mean {close[0]}?)" if close else ""
-    known = f"known names are {', '.join(CATALOG)}; otherwise give a path, NAME:PATH or hf:ID"
+    known = f"known names are {', '.join((*CATALOG, *BENCHMARKS))}; otherwise give a path, NAME:PATH or hf:ID"
     return f"There is no data set {name!r}{guess}: {known}."

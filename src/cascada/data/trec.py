@@ -18,14 +18,19 @@ Run = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
 """Question id → candidate id → relevance."""
 
+BEIR_HEADER = "query-id corpus-id score"
+
 Value = TypeVar("Value", int, float)
 
 
 def qrels(groups: Iterable[Group]) -> Qrels:
-    """Labels of the groups, with ids filled in by `identified`. Candidates without a label are unjudged: left out."""
+    """Relevance of the candidates, graded if they have it, with ids filled in by `identified`.
+
+    Candidates without a label are unjudged: left out.
+    """
     return {
         str(group.id): {
-            str(candidate.id): candidate.label for candidate in group.candidates if candidate.label is not None
+            str(candidate.id): candidate.gain for candidate in group.candidates if candidate.gain is not None
         }
         for group in identified(groups)
     }
@@ -53,10 +58,14 @@ def write_run(run: Run, path: Source, tag: str = "cascada") -> None:
 
 
 def read_qrels(path: Source) -> Qrels:
-    """Read relevance judgements. The same pair twice is an error."""
+    """Read relevance judgements, TREC's or BEIR's (three columns under a header). The same pair twice is an error."""
     relevances: Qrels = {}
-    for line in records(path, "qid 0 docid relevance"):
-        question, _, document, relevance = _fields(line, "qid 0 docid relevance")
+    layout = "qid 0 docid relevance"
+    for line in records(path, layout):
+        if line.number == 1 and line.text.lower().split() == BEIR_HEADER.split():
+            layout = BEIR_HEADER
+            continue
+        question, *_, document, relevance = _fields(line, layout)
         _put(relevances, question, document, _relevance(relevance, line), line)
     return relevances
 

@@ -36,4 +36,5 @@ def _record(group: Group) -> dict[str, Any]:
 def _candidate(candidate: Candidate) -> dict[str, Any]:
     # By hand, because `asdict` copies deeply: lists of whole articles have millions of candidates.
     record = {"text": candidate.text, "label": candidate.label, "id": candidate.id, "grade": candidate.grade}
+    record["relevance"] = candidate.relevance
     return {key: value for key, value in record.items() if value is not None}

@@ -42,6 +42,7 @@ def evaluate(
     qrels: Qrels,
     measures: Sequence[str] = DEFAULT_MEASURES,
     *,
+    relevant: int = 1,
     without_correct: Policy = "zero",
     missing: Policy = "zero",
 ) -> Evaluation:
@@ -51,6 +52,9 @@ def evaluate(
     equal as 32-bit floats. A candidate that is not in `qrels` is incorrect; a question that is not in `qrels` is left
     out.
 
+    nDCG counts graded relevance. The other measures are binary: a candidate is correct if its relevance is `relevant`
+    or more (trec_eval's `-l`).
+
     `without_correct` applies to questions without a correct candidate, `missing` to questions for which the run has no
     candidates: `"zero"` counts them as 0, as `trec_eval -c` does, `"skip"` leaves them out, `"error"` raises.
 
@@ -58,14 +62,18 @@ def evaluate(
     0.5
     """
     parsed = _parse(measures)
+    if isinstance(relevant, bool) or not isinstance(relevant, int) or relevant < 1:
+        raise CascadaError(f"relevant is {relevant!r}; it must be a whole number from 1.")
     labels = checked_labels(qrels)
     _require_shared(run, labels)
-    labels = _apply(without_correct, "without_correct", labels, _with_correct(labels), "have no correct candidate")
+    labels = _apply(
+        without_correct, "without_correct", labels, _with_correct(labels, relevant), "have no correct candidate"
+    )
     labels = _apply(
         missing, "missing", labels, (question for question in labels if run.get(question)), "are not in the run"
     )
     scores = checked_scores({question: run[question] for question in labels if run.get(question)})
-    return Evaluation(_measure(scores, labels, parsed))
+    return Evaluation(_measure(scores, labels, parsed, relevant))
 
 
 def _parse(measures: Sequence[str]) -> list[Measure]:
@@ -84,8 +92,8 @@ def _require_shared(run: Run, qrels: Qrels) -> None:
         )
 
 
-def _with_correct(qrels: Qrels) -> Iterable[str]:
-    return (question for question, labels in qrels.items() if max(labels.values(), default=0) >= 1)
+def _with_correct(qrels: Qrels, relevant: int) -> Iterable[str]:
+    return (question for question, labels in qrels.items() if max(labels.values(), default=0) >= relevant)
 
 
 def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem: str) -> Qrels:
@@ -105,9 +113,9 @@ def _apply(policy: Policy, name: str, qrels: Qrels, good: Iterable[str], problem
     return kept
 
 
-def _measure(run: Run, qrels: Qrels, measures: list[Measure]) -> dict[str, dict[str, float]]:
+def _measure(run: Run, qrels: Qrels, measures: list[Measure], relevant: int) -> dict[str, dict[str, float]]:
     pytrec_eval = require("pytrec_eval", "eval", "measuring")
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {measure.trec_eval for measure in measures})
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {measure.trec_eval for measure in measures}, relevant)
     values = evaluator.evaluate(run)
     zeros = {measure.trec_eval: 0.0 for measure in measures}  # for questions that trec_eval leaves out
     return {

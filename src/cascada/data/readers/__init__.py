@@ -1,12 +1,26 @@
-"""One module per layout. Its `read(path)` streams groups."""
+"""One module per layout. Its `read(path)` streams groups; that of a test collection has `benchmark(root, split)`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from cascada.data.benchmark import Benchmark
 from cascada.data.group import Group
 from cascada.data.lines import Source
-from cascada.data.readers import asnq, csv, gpd, jsonl, qnli, selqa, squad, squad_sentences, trecqa, wikiqa
+from cascada.data.readers import (
+    asnq,
+    beir,
+    csv,
+    gpd,
+    jsonl,
+    qnli,
+    selqa,
+    squad,
+    squad_sentences,
+    trec_dl,
+    trecqa,
+    wikiqa,
+)
 
 Reader = Callable[[Source], Iterator[Group]]
 
@@ -22,3 +36,6 @@ READERS: dict[str, Reader] = {
     "csv": csv.read,
     "jsonl": jsonl.read,
 }
+
+BENCHMARKS: dict[str, Callable[..., Benchmark]] = {"beir": beir.benchmark, "trec_dl": trec_dl.benchmark}
+"""Test collections by name: their candidates come from a first stage."""

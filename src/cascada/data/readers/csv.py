@@ -1,4 +1,7 @@
-"""CSV with a header: question, sentence (or text, candidate, answer) and label; optionally question_id and id."""
+"""CSV with a header: one column each for question, candidate and label, under any of their usual names.
+
+`question_id` and `id` are optional; other columns are ignored.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,30 @@ from cascada.data.collect import Row, grouped
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Line, Source, lines
 
-TEXT = ("sentence", "text", "candidate", "answer")
+COLUMNS = {
+    "question": ("question", "query"),
+    "candidate": ("sentence", "text", "candidate", "answer", "passage", "document", "context", "content", "response"),
+    "label": ("label", "relevance", "relevant", "correct", "is_correct", "is_relevant", "target"),
+    "question_id": ("question_id", "query_id", "qid"),
+}
+"""What a row holds → the names its column may have, in lower case."""
+
+PREFERRED = frozenset(("sentence", "text", "candidate", "answer"))
+"""Of these, the first that is there holds the candidate, whatever else there is: a `document` beside is its origin."""
 
 
 def read(path: Source) -> Iterator[Group]:
     """Stream the groups of a file."""
     return grouped(_rows(path))
+
+
+def columns(path: Source) -> dict[str, str]:
+    """What a row holds → the column in which it was found, as the file writes its name."""
+    for line, fields in _table(path):
+        return {
+            role: field.strip() for field, role in zip(fields, _header(fields, line), strict=True) if role in COLUMNS
+        }
+    return {}
 
 
 def _rows(path: Source) -> Iterator[Row]:
@@ -51,15 +72,28 @@ def _table(path: Source) -> Iterator[tuple[Line, list[str]]]:
 
 
 def _header(fields: list[str], line: Line) -> list[str]:
+    """The columns by what they hold: `query` becomes `question`; columns without a meaning here keep their names."""
     names = [field.strip().lower() for field in fields]
-    text = [name for name in TEXT if name in names]
-    if "question" not in names or "label" not in names or not text or len(set(names)) != len(names):
-        wanted = f"question, label and one of {', '.join(TEXT)}"
-        raise line.error(f"expected a header with {wanted}, each once, found {check.shorten(fields)}")
-    return names
+    held = {role: _named(role, names, line) for role in COLUMNS}
+    missing = [role for role in ("question", "candidate", "label") if held[role] is None]
+    if missing or len(set(names)) != len(names):
+        others = ", ".join(name for role in ("question", "label") for name in COLUMNS[role][1:])
+        wanted = f"question, label and one of {', '.join(COLUMNS['candidate'])} (also known: {others})"
+        raise line.error(f"expected a header with {wanted}, each once, found {check.shorten(fields, 120)}")
+    roles = {name: role for role, name in held.items() if name}
+    return [roles.get(name, name if name == "id" else f"({name})") for name in names]
+
+
+def _named(role: str, names: list[str], line: Line) -> str | None:
+    """The column that holds a role; None if there is none."""
+    present = [name for name in COLUMNS[role] if name in names]
+    if len(present) > 1 and present[0] not in PREFERRED:
+        raise line.error(f"the columns {' and '.join(present)} could both be the {role}: rename or remove one")
+    return present[0] if present else None
 
 
 def _row(record: dict[str, str], line: Line) -> Row:
-    text = check.text_field(record, TEXT, line)
-    candidate = Candidate(text, check.label(record["label"].strip(), line), record.get("id") or None)
+    text = check.text_field(record, ("candidate",), line)
+    label, relevance = check.graded_label(record["label"].strip(), line)
+    candidate = Candidate(text, label, record.get("id") or None, relevance=relevance)
     return Row(check.question(record["question"], line), candidate, record.get("question_id") or None)

@@ -1,4 +1,7 @@
-"""Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, "grade"?}]}`."""
+"""Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, …}]}`.
+
+A candidate may also have a "relevance", which decides its label if it has none, and ASNQ's "grade".
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,16 @@ def candidate(value: object, where: Place) -> Candidate:
     """Parse a candidate. Its text is under "text", or under "sentence" as in TREC-QA's files."""
     record = check.json_object(value, "a candidate", where)
     text = check.text_field(record, ("text", "sentence"), where)
-    label = record.get("label")
-    return Candidate(
-        text,
-        None if label is None else check.label(label, where),
-        check.identifier(record.get("id"), where),
-        _grade(record.get("grade"), where),
-    )
+    label, relevance = _label(record, where)
+    grade = check.whole_number(record.get("grade"), "grade", where)
+    return Candidate(text, label, check.identifier(record.get("id"), where), grade, relevance)
 
 
-def _grade(value: object, where: Place) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise where.error(f"expected a whole number as grade, found {check.shorten(value)}")
+def _label(record: dict[str, Any], where: Place) -> tuple[int | None, int | None]:
+    """Label and relevance. Either may be missing, and the label may itself be a relevance from 0 to 3."""
+    relevance = check.whole_number(record.get("relevance"), "relevance", where)
+    if record.get("label") is None:
+        return (None if relevance is None else int(relevance > 0)), relevance
+    if relevance is not None:
+        return check.label(record["label"], where), relevance
+    return check.graded_label(record["label"], where)

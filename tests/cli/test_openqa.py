@@ -162,3 +162,31 @@ def test_three_articles_are_needed(squad, tmp_path):
     squad.write_text(json.dumps({"data": content["data"][:2]}))
     with pytest.raises(CascadaError, match="There are 2 articles"):
         run(squad, tmp_path / "qa")
+
+
+def test_a_test_file_is_searched_in_the_whole_pool_and_never_seen_in_training(squad, tmp_path):
+    context = "The Ebro is a river of Spain. Its length is 930 km."
+    asked = {"id": "ebro", "question": "What is the length of the Ebro?"}
+    asked["answers"] = [{"text": "930 km", "answer_start": context.index("930 km")}]
+    tested = {"data": [{"title": "Ebro", "paragraphs": [{"context": context, "qas": [asked]}]}]}
+    (tmp_path / "test.json").write_text(json.dumps(tested))
+    passages = [
+        ("Tagus", "The length of the Tagus is 1,007 km."),
+        ("Ebro", "The Ebro ends in a delta of great length."),
+    ]
+    passages.append(("Again", context))  # what the pool has already
+    lines = [json.dumps({"id": name, "text": text}) for name, text in passages]
+    (tmp_path / "passages.jsonl").write_text("\n".join(lines))
+    options = ["--test", tmp_path / "test.json", "--passages", tmp_path / "passages.jsonl"]
+    counts = run(squad, tmp_path / "qa", None, *options, "--train-questions", 4)
+    found = splits(tmp_path / "qa")
+    assert counts["pool"] == 2 * len(RIVERS) + 1 + 2
+    assert [group.id for group in found["test"]] == ["ebro"]
+    assert {"Ebro/1", "Ebro/2", "Tagus/1"} <= {candidate.id for candidate in found["test"][0].candidates}
+    assert len(found["train"]) == 4
+    shown = {candidate.id.rpartition("/")[0] for group in found["train"] for candidate in group.candidates}
+    assert "Tagus" in shown
+    assert not shown & {"Ebro", *(group.id.split("-")[0] for group in found["dev"])}
+    run(squad, tmp_path / "tfidf", None, *options, "--scoring", "tfidf")
+    (group,) = read(f"{tmp_path / 'tfidf'}-test.jsonl")
+    assert (group.candidates[0].id, group.labels[0]) == ("Ebro/1", 1)

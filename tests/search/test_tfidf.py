@@ -6,6 +6,7 @@ import pytest
 
 from cascada.search import Passage
 from cascada.search.tfidf import TfIdf, terms
+from cascada.search.tfidf_index import TfIdfIndex
 
 
 def test_terms_are_words_and_pairs_of_them_without_stop_words():
@@ -36,3 +37,21 @@ def test_passages_with_equal_scores_keep_their_order():
     best = TfIdf(100, lambda term: 2).best("york", passages, 3)
     assert [passage.text for passage in best] == ["new york", "one", "two"]
     assert best[0].score > best[1].score == 0
+
+
+def test_the_index_scores_every_text_as_tfidf_does():
+    texts = [
+        "New York is a city.",
+        "york york",
+        "The new mayor of the old York",
+        "rain",
+        "",
+        "new york new york",
+        "sun",
+    ]
+    index, tfidf = TfIdfIndex(texts), TfIdf.of(texts)
+    for question in ("Who is mayor of New York?", "new york new", "the of", "unheard", "rain"):
+        expected = tfidf.scores(question, texts)
+        assert index.scores(question).tolist() == pytest.approx(expected, abs=1e-6)
+        ranked = sorted((n for n in range(len(texts)) if expected[n]), key=lambda n: -expected[n])
+        assert index.best(question, 2).tolist() == ranked[:2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from cascada.cli.options import AsJson, Root, read_splits
 if TYPE_CHECKING:
     from cascada.data import Group
     from cascada.data.open_qa import OpenQAReport, Pool, PoolParagraph
+    from cascada.data.spans import Paragraph
 
 
 def openqa(
@@ -38,25 +40,42 @@ def openqa(
         int, typer.Option(min=0, help="Training questions from --more, of articles that are not in SQUAD_JSON.")
     ] = 2000,
     more_paragraphs: Annotated[int, typer.Option(min=2, help="Paragraphs for each of them.")] = 20,
+    test: Annotated[
+        Path | None, typer.Option(help="SQuAD JSON with the test questions; the articles above are for train and dev.")
+    ] = None,
+    also: Annotated[
+        Path | None, typer.Option(help="SQuAD JSON whose paragraphs are in the pool; its questions are not asked.")
+    ] = None,
+    passages: Annotated[
+        Path | None, typer.Option(help='Further passages for the pool: {"id": title, "text"} per line, plain or .gz.')
+    ] = None,
+    train_questions: Annotated[int | None, typer.Option(min=1, help="Draw so many questions for training.")] = None,
+    test_questions: Annotated[int | None, typer.Option(min=1, help="Draw so many for dev and for test.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the split and of the questions drawn from --more.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Build the setting of the DC-BERT paper: a pool of paragraphs, and those retrieved for each question."""
     from cascada.cli.progress import shown
     from cascada.data import write_jsonl
-    from cascada.data.open_qa import OpenQAReport, Shares, build_pool, groups_of, split_articles
+    from cascada.data.open_qa import OpenQAReport, add_passages, build_pool, groups_of, with_questions
     from cascada.data.spans import read_paragraphs, write_paragraphs
 
     asked = read_paragraphs(source)
-    parts = split_articles(asked, Shares(train, dev), seed=seed)
+    parts = _parts(asked, test, train, dev, seed)
+    tested = parts["test"] if test else []
+    counts = {"train": train_questions, "dev": test_questions, "test": test_questions}
+    more_text = [replace(paragraph, questions=()) for paragraph in read_paragraphs(also)] if also else []
     others = list(shown(read_splits(more, root, split), f"reading {more}", unit="questions")) if more else []
-    pool = build_pool(asked, others, length=sentences)
+    pool = build_pool([*asked, *tested, *more_text], others, length=sentences)
+    if passages:
+        add_passages(pool, passages)
     measured = {paragraph.title for name in ("dev", "test") for paragraph in parts[name]}
     known = pool.without(measured)  # training never sees dev or test articles, not even as incorrect candidates
     searches = {"train": _search(known, scoring), **dict.fromkeys(("dev", "test"), _search(pool.paragraphs, scoring))}
     pool.write(f"{out}-pool.jsonl")
     reports: dict[str, OpenQAReport] = {}
-    for name, members in parts.items():
+    for name, part in parts.items():
+        members = with_questions(part, counts[name], seed=seed)
         write_paragraphs(members, f"{out}-{name}.json")
         groups = groups_of(members, pool, partial(searches[name], count=paragraphs), complete=name == "train")
         total = sum(len(paragraph.questions) for paragraph in members)
@@ -79,9 +98,25 @@ def openqa(
     )
 
 
+def _parts(
+    asked: list[Paragraph], test: Path | None, train: float, dev: float, seed: int
+) -> dict[str, list[Paragraph]]:
+    from cascada.data.open_qa import Shares, split_articles, split_with_test
+    from cascada.data.spans import read_paragraphs
+
+    if test is None:
+        return split_articles(asked, Shares(train, dev), seed=seed)
+    return split_with_test(asked, read_paragraphs(test), dev, seed=seed)
+
+
 def _search(paragraphs: Sequence[PoolParagraph], scoring: str) -> Callable[..., Sequence[PoolParagraph]]:
     from cascada.data.open_qa import PoolParagraph
     from cascada.search import MemoryRetriever, Passage
+    from cascada.search.tfidf_index import TfIdfIndex
+
+    if scoring == "tfidf":
+        index = TfIdfIndex(paragraph.text for paragraph in paragraphs)
+        return lambda question, count: [paragraphs[number] for number in index.best(question, count)]
 
     passages = [Passage(paragraph.text, paragraph.id, 0, len(paragraph.text)) for paragraph in paragraphs]
     retriever = MemoryRetriever(passages, scoring=scoring)

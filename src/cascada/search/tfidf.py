@@ -47,8 +47,7 @@ class TfIdf:
 
     def idf(self, term: Term) -> float:
         """log((N − n + ½) / (n + ½)), and 0 for a term that no text contains, or half of them or more."""
-        frequency = self.document_frequency(term)
-        return max(0.0, log((self.texts - frequency + 0.5) / (frequency + 0.5))) if frequency else 0.0
+        return inverse_frequency(self.texts, self.document_frequency(term))
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """The inner product of the question with each text; a term weighs log(1 + count) · IDF in either."""
@@ -66,6 +65,11 @@ class TfIdf:
     def _score(self, weights: dict[Term, float], text: str) -> float:
         counts = Counter(term for term in _all_terms(text) if term in weights)
         return sum(weights[term] * log1p(count) for term, count in sorted(counts.items()))
+
+
+def inverse_frequency(texts: int, frequency: int) -> float:
+    """TF-IDF's IDF of a term that `frequency` of so many texts contain."""
+    return max(0.0, log((texts - frequency + 0.5) / (frequency + 0.5))) if frequency else 0.0
 
 
 def terms(text: str) -> Iterator[Term]:

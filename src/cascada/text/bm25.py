@@ -33,6 +33,15 @@ def term_weight(count: Numbers, length: Numbers, average_length: float) -> Numbe
     return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average_length))
 
 
+def best_matching(scores: Floats, limit: int) -> Ints:
+    """Numbers of up to `limit` texts with a score other than 0, best first; ties in order of the texts."""
+    matching = np.flatnonzero(scores)
+    if 0 < limit < len(matching):
+        lowest = np.partition(scores[matching], -limit)[-limit]
+        matching = matching[scores[matching] >= lowest]
+    return matching[np.argsort(-scores[matching], kind="stable")][:limit]
+
+
 class BM25Index:
     """Scores all texts against a question from the postings of the question's words.
 
@@ -76,12 +85,7 @@ class BM25Index:
 
         Pass the question's `scores` if they are already known.
         """
-        scores = self.scores(question) if scores is None else scores
-        matching = np.flatnonzero(scores)
-        if 0 < limit < len(matching):
-            lowest = np.partition(scores[matching], -limit)[-limit]
-            matching = matching[scores[matching] >= lowest]
-        return matching[np.argsort(-scores[matching], kind="stable")][:limit]
+        return best_matching(self.scores(question) if scores is None else scores, limit)
 
     def _build(self, word_numbers: Ints, text_numbers: Ints, counts: Floats, lengths: Floats) -> None:
         self.size = len(lengths)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cascada.core.errors import CascadaError
 from cascada.data.group import Candidate, Group
 from cascada.data.mining.guards import holds_answer
 from cascada.data.open_qa.pool import Pool, PoolParagraph
+from cascada.data.sample import sample
 from cascada.data.spans import Paragraph, Question
 
 Retrieve = Callable[[str], Sequence[PoolParagraph]]
@@ -75,6 +76,35 @@ def split_articles(
     starts = dict(zip(SPLITS, (0, train, train + dev), strict=True))
     chosen = {name: set(titles[starts[name] : ends[name]]) for name in SPLITS}
     return {name: [paragraph for paragraph in paragraphs if paragraph.title in chosen[name]] for name in SPLITS}
+
+
+def split_with_test(
+    paragraphs: Sequence[Paragraph], test: Sequence[Paragraph], dev: float, *, seed: int = 0
+) -> dict[str, list[Paragraph]]:
+    """Draw train and dev by article, with a test set that is given; no question id may be in both."""
+    titles = list(dict.fromkeys(paragraph.title for paragraph in paragraphs))
+    if len(titles) < 2 or not 0 < dev < 1:
+        raise CascadaError(f"A share of {dev} of {len(titles)} articles cannot be the dev set: train needs one, too.")
+    ids = {question.id for paragraph in paragraphs for question in paragraph.questions}
+    shared = next((q.id for paragraph in test for q in paragraph.questions if q.id in ids), None)
+    if shared is not None:
+        raise CascadaError(f"The question id {shared!r} is in the training file and in the test file.")
+    random.Random(seed).shuffle(titles)
+    chosen = set(titles[: min(max(1, round(dev * len(titles))), len(titles) - 1)])
+    train = [paragraph for paragraph in paragraphs if paragraph.title not in chosen]
+    return {"train": train, "dev": [p for p in paragraphs if p.title in chosen], "test": list(test)}
+
+
+def with_questions(paragraphs: Sequence[Paragraph], count: int | None, *, seed: int = 0) -> list[Paragraph]:
+    """The paragraphs with a sample of so many of their questions; with all of them if `count` is None."""
+    if count is None:
+        return list(paragraphs)
+    questions = [question for paragraph in paragraphs for question in paragraph.questions]
+    drawn = {question.id for question in sample(questions, count, lambda question: question.text, seed=seed)}
+    return [
+        replace(paragraph, questions=tuple(question for question in paragraph.questions if question.id in drawn))
+        for paragraph in paragraphs
+    ]
 
 
 def groups_of(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cascada.core.files import atomic_write
+from cascada.data import check
 from cascada.data.group import Group
-from cascada.data.lines import Source
+from cascada.data.lines import Source, records
 from cascada.data.mining.corpus import article_of
 from cascada.data.spans import Paragraph
 from cascada.text.words import normalise
@@ -86,6 +87,25 @@ def build_pool(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *,
             numbers[article] += 1
             _add(pool, f"{article}/{numbers[article]}", sentences[start : start + length])
     return pool
+
+
+def add_passages(pool: Pool, path: Source) -> int:
+    """Add passages, one {"id", "text"} per line with the title as id, as distractors; return how many.
+
+    A passage whose words the pool has already is left out: it would be there twice.
+    """
+    numbers = Counter(paragraph.article for paragraph in pool.paragraphs)
+    known = {hash(normalise(paragraph.text)) for paragraph in pool.paragraphs}
+    before = len(pool.paragraphs)
+    for line in records(path, "one JSON object per line, with an id and a text"):
+        record = check.json_line(line)
+        text = check.text_field(record, ("text",), line)
+        title = "_".join((check.identifier(record.get("id"), line) or "passage").split())
+        if (key := hash(normalise(text))) not in known:
+            known.add(key)
+            numbers[title] += 1
+            pool.paragraphs.append(PoolParagraph(f"{title}/{numbers[title]}", text))
+    return len(pool.paragraphs) - before
 
 
 def _add(pool: Pool, name: str, sentences: Sequence[PoolSentence]) -> None:

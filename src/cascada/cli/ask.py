@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cascada.cli.index import complain, watched
+from cascada.cli.index import complain, note, watched
 from cascada.cli.options import AsJson, Drop, Keep, Model, ratios, whole_numbers
 
 
@@ -51,6 +51,7 @@ def ask(
         language=language,
         report=complain,
         watch=watched,
+        note=note,
     )
     answers = asker.ask(
         question, top=top, paragraphs=paragraphs, drop=drop_ratios, keep=counts, deadline_ms=deadline_ms

@@ -24,6 +24,20 @@ def index(
     ],
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="The index's folder; created if necessary.")],
     forget: Annotated[bool, typer.Option("--forget", help="Remove these files and folders from the index.")] = False,
+    encode: Annotated[
+        bool | None,
+        typer.Option(
+            "--encode/--no-encode",
+            help="Encode what is new, for faster and better answers; by default if the index has encodings.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Encode by this decoupled ranker.  [default: the bundled model]")
+    ] = None,
+    language: Annotated[
+        str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences to encode.")
+    ] = "en",
     as_json: AsJson = False,
 ) -> None:
     """Keep a search index of documents up to date: add new and changed files, and remove deleted ones."""
@@ -37,12 +51,34 @@ def index(
         files = find_files(paths)  # before an index is created: a mistyped path leaves nothing behind
         opened = Index(folder, create=True)
         counts = asdict(opened.update(paths, files=files, report=complain, watch=watched))
+        if encode or (encode is None and opened.encodings):
+            counts["encoded"] = _encode(opened, model, language, again=bool(encode))
     _print(opened, counts, as_json)
+
+
+def _encode(index: Index, model: str | None, language: str, *, again: bool) -> int:
+    """Encode new passages. Without `again`, an index's encodings go on as they were begun."""
+    from cascada.cli.progress import progress
+
+    if not again and index.encodings:
+        index.encodings.encoder()  # rejects a model that has changed: nobody asked to encode everything again
+        model, language = index.encodings.header.model, index.encodings.header.language
+    try:
+        with progress("encoding", total=len(index), unit="passages") as advance:
+            return index.encode(model, language=language, advance=advance)
+    except KeyboardInterrupt:
+        print(f"cascada: {index.folder}: the same command resumes from here.", file=sys.stderr)
+        raise
 
 
 def complain(problem: DataError) -> None:
     """Report on stderr that a file is left out; the command continues."""
     print(f"cascada: left out: {problem}", file=sys.stderr)
+
+
+def note(sentence: str) -> None:
+    """Say something on stderr; the command continues."""
+    print(f"cascada: {sentence}", file=sys.stderr)
 
 
 def watched(files: Sequence[Path]) -> Iterable[Path]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
-from cascada.ranking.inputs import RankOptions
+from cascada.ranking.inputs import RankOptions, read_text
 from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.result import TextOrMapping
 from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import CandidateSentence, candidate_sentences
 from cascada.search.retrievers import Retriever
+from cascada.systems.decoupled.engine import with_store
 
 if TYPE_CHECKING:
     from cascada.reading import Reader, Span
+    from cascada.store import Store
 
 
 class Asker:
@@ -36,17 +40,21 @@ class Asker:
         reader: Reader | None = None,
         language: str = "en",
         context: bool | None = None,
+        store: Store | None = None,
     ) -> None:
         """`reader` finds the short answer in each sentence that is returned. `language`, a two-letter code, is the
         language of the documents, whose rules divide them into sentences. Without a `ranker`: the bundled model. With
         `context`, the ranker reads a sentence together with its heading, or its document's name; by default if it can
-        tell the two apart (`Ranker.reads_context`).
+        tell the two apart (`Ranker.reads_context`). `store` has encodings of the documents' sentences, in their
+        context, by this very ranker.
         """
         self.retriever = retriever
         self.ranker = ranker or Ranker.load()
         self.reader = reader
         self.language = language
         self.context = self.ranker.reads_context if context is None else context
+        self.store = store
+        self._with_store = None if store is None else with_store(self.ranker, store)
 
     def ask(
         self,
@@ -76,14 +84,28 @@ class Asker:
         split = time.perf_counter()
         if not candidates:
             return Answers(question, (), len(passages))
-        read = [candidate.to_rank() if self.context else candidate.text for candidate in candidates]
-        (ranking,) = self.ranker.rank_together([(question, read)], options)
+        ranking = self._rank(question, candidates, options)
         ranked = time.perf_counter()
         answers = [_answer(item, candidates[item.index]) for item in ranking]
         if self.reader and options.deadline.left > 0:
             answers = _with_short_answers(self.reader, question, answers)
         seconds = Times(retrieved - started, split - retrieved, ranked - split, time.perf_counter() - ranked)
         return self._answers(ranking, answers, len(passages), len(candidates), seconds)
+
+    def _rank(self, question: str, candidates: Sequence[CandidateSentence], options: RankOptions) -> Ranking:
+        read = [candidate.to_rank() if self.context else candidate.text for candidate in candidates]
+        options = self.ranker.resolved(options)
+        ranker = self._ranker_for(read)
+        if options.plan is not None:  # stored encodings have no exit 0, and no use for its part of the plan
+            options = replace(options, plan=options.plan[len(self.ranker.stages) - len(ranker.stages) :])
+        return ranker.rank_together([(question, read)], options)[0]
+
+    def _ranker_for(self, candidates: Sequence[TextOrMapping]) -> Ranker:
+        """The ranker that reads the store, unless most encodings are missing: exit 0, which needs none, is faster."""
+        if self.store is None or self._with_store is None:
+            return self.ranker
+        missing = self.store.missing(read_text(candidate) for candidate in candidates)
+        return self.ranker if 2 * len(missing) > len(candidates) else self._with_store
 
     def _answers(
         self, ranking: Ranking, answers: list[Answer], passages: int, sentences: int, seconds: Times

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,18 @@ from cascada.ranking.plan import Drop, Keep
 from cascada.search.answers import Answers
 from cascada.search.asker import Asker
 from cascada.search.files import Report, Source, Watch, find_files, read_files
-from cascada.search.index import Index, is_index
+from cascada.search.hybrid import with_encodings
+from cascada.search.index import Index, IndexBusy, is_index
 from cascada.search.retrievers import MemoryRetriever, Retriever, checked_scoring
 
 if TYPE_CHECKING:
     from cascada.reading import Reader
+
+Note = Callable[[str], object]
+"""Is called with a sentence that a user should see, though the answer comes all the same."""
+
+WAIT = 5.0
+"""Seconds to wait for another process that is changing the index, before the index is asked as it is."""
 
 CACHED_FROM = 1_000_000
 """Bytes of files from which on `retriever_of` keeps an index in the cache folder."""
@@ -62,19 +70,24 @@ def asker_of(
     language: str = "en",
     report: Report | None = None,
     watch: Watch = iter,
+    note: Note = warnings.warn,
 ) -> Asker:
     """Load a ranker and a reader by name, and ask them about files, folders or an index.
 
-    `paths`, `index`, `scoring`, `report` and `watch` are those of `retriever_of`; `language` is that of `Asker`. The
-    ranker and the reader come first: a mistake in their names is found before files are read.
+    `paths`, `index`, `scoring`, `report`, `watch` and `note` are those of `retriever_of`; `language` is that of
+    `Asker`. The ranker and the reader come first: a mistake in their names is found before files are read. An index
+    with encodings is searched by them, too, and they are ranked if they are this ranker's.
     """
     sources = list(paths)
     if not sources and index is None:
         raise CascadaError("There is nothing to ask: give files, folders or an index.")
     loaded_ranker = ranker if isinstance(ranker, Ranker) else Ranker.load(ranker)
     loaded_reader = _load_reader(reader) if isinstance(reader, str | Path) else reader
-    retriever = retriever_of(sources, index=index, scoring=scoring, report=report, watch=watch)
-    return Asker(retriever, loaded_ranker, reader=loaded_reader, language=language)
+    retriever = retriever_of(sources, index=index, scoring=scoring, report=report, watch=watch, note=note)
+    store = None
+    if isinstance(retriever, Index):
+        retriever, store = with_encodings(retriever, loaded_ranker, note)
+    return Asker(retriever, loaded_ranker, reader=loaded_reader, language=language, store=store)
 
 
 def retriever_of(
@@ -84,6 +97,7 @@ def retriever_of(
     scoring: str = "bm25",
     report: Report | None = None,
     watch: Watch = iter,
+    note: Note = warnings.warn,
 ) -> Retriever:
     """A search engine over files and folders, or over an index.
 
@@ -91,13 +105,13 @@ def retriever_of(
     it contains is searched. One path may itself be an index. Otherwise files are held in memory; from `CACHED_FROM`
     bytes on they have an index in the cache folder instead, so that the next question reads only what changed.
 
-    `report` is called with the problem of each file that is skipped; the default is a Python warning. `watch` wraps the
-    list of files to show progress.
+    `report` is called with the problem of each file that is skipped, `note` with anything else that is worth knowing;
+    the default is a Python warning. `watch` wraps the list of files to show progress.
     """
     sources = [Path(path) for path in paths]
     checked_scoring(scoring)
     if index is not None:
-        return _updated(Path(index), sources, scoring, report, watch)
+        return _updated(Path(index), sources, scoring, report, watch, note)
     indexes = [path for path in sources if is_index(path)]
     if indexes and len(sources) > 1:
         raise CascadaError(
@@ -119,13 +133,20 @@ def _load_reader(name: str | Path) -> Reader:
     return Reader.load(name)
 
 
-def _updated(folder: Path, sources: list[Path], scoring: str, report: Report | None, watch: Watch) -> Index:
+def _updated(folder: Path, sources: list[Path], scoring: str, report: Report | None, watch: Watch, note: Note) -> Index:
     if not sources:
         return _not_empty(Index(folder, scoring=scoring))
     files = find_files(sources)  # before an index is created: a mistyped path leaves nothing behind
     index = Index(folder, create=True, scoring=scoring)
-    index.update(sources, files=files, report=report, watch=watch)
-    return _not_empty(index)
+    while True:
+        try:
+            index.update(sources, files=files, report=report, watch=watch, wait=WAIT)
+            return _not_empty(index)
+        except IndexBusy as busy:
+            index.engine.reload()
+            if len(index):  # else wait for what the other process is reading
+                note(f"{busy} It is asked as it is; the files were not looked at.")
+                return index
 
 
 def _cached_index(

@@ -74,11 +74,13 @@ def _sentences(passages: Iterable[Passage], language: str) -> Iterator[Candidate
 
 
 def heading_of(passage: Passage) -> str:
-    """The heading that the passage begins with, or else its document's name in words."""
+    """The heading that the passage begins with, or else its document's name in words; for a line of JSONL, its id."""
     first = passage.text.partition("\n")[0].strip()
     if is_heading(first) and first != passage.text.strip():
         return first.lstrip("# ").strip()
-    return " ".join(words(PurePath(passage.document).stem))
+    name = PurePath(passage.document).name
+    _, _, line_id = name.partition(".jsonl#")
+    return " ".join(words(line_id or PurePath(name).stem))
 
 
 def _table_rows(text: str) -> Iterator[tuple[int, str]]:

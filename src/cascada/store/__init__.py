@@ -8,6 +8,7 @@ from cascada.core.errors import require
 
 require("lmdb", "store", "a store of encodings")
 
+from cascada.store.entries import key_of  # noqa: E402
 from cascada.store.fill import Encoder, LoadedInEachProcess, fill, store_for  # noqa: E402
 from cascada.store.folder import is_store  # noqa: E402
 from cascada.store.maintenance import Stats, check_structure, damaged_keys, stats  # noqa: E402
@@ -26,6 +27,7 @@ __all__ = [
     "damaged_keys",
     "fill",
     "is_store",
+    "key_of",
     "open_store",
     "shard_of",
     "stats",

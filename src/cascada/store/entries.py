@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from cascada.core.errors import CascadaError
 from cascada.store.number_formats import FORMS, Floats2d, checked_form
+from cascada.text.context import InContext
 
 FORMAT = 1
 """Version of the header, the keys and the values. A store of another version is rejected."""
@@ -78,8 +79,9 @@ class Header:
 
 
 def key_of(text: str) -> bytes:
-    """The key of a text's entry."""
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+    """The key of a text's entry. A text in a context is encoded differently from the same characters without one."""
+    characters = f"{text.context}\0{text.text}" if isinstance(text, InContext) and text.context else text
+    return sha256(characters.encode("utf-8", "surrogatepass")).digest()
 
 
 def pack(key: bytes, encoding: ArrayLike, header: Header) -> bytes:

@@ -2,6 +2,6 @@
 
 from cascada.search.index.index import Index
 from cascada.search.index.layout import is_index
-from cascada.search.index.update import Update
+from cascada.search.index.update import IndexBusy, Update
 
-__all__ = ["Index", "Update", "is_index"]
+__all__ = ["Index", "IndexBusy", "Update", "is_index"]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tantivy
 
 from cascada.search.files import Report, Source, Watch
 from cascada.search.index import layout
 from cascada.search.index.layout import FileRecord
-from cascada.search.index.update import Update, forget, update
+from cascada.search.index.update import Update, forget, only_writer, update
 from cascada.search.passage import Passage
 from cascada.search.retrievers import checked_scoring
 from cascada.search.tfidf import RESCORED, Term, TfIdf
 from cascada.text.words import words
+
+if TYPE_CHECKING:
+    from cascada.search.index.encodings import Encodings
 
 Query = tantivy.Query
 
@@ -57,25 +62,79 @@ class Index:
         files: Sequence[Path] | None = None,
         report: Report | None = None,
         watch: Watch = iter,
+        wait: float = 0.0,
     ) -> Update:
         """Read new and changed files under these paths, and remove from the index those that no longer exist.
 
         `files`: what `find_files(paths)` found, if it was called before. `report` is called with the problem of each
-        file that is skipped; the default is a Python warning. `watch` wraps the list of files to show progress.
+        file that is skipped; the default is a Python warning. `watch` wraps the list of files to show progress. If
+        another process is changing the index, wait up to `wait` seconds for it, then raise `IndexBusy`.
         """
-        return update(self, paths, files, report, watch)
+        return update(self, paths, files, report, watch, wait)
+
+    def encode(
+        self,
+        model: str | Path | None = None,
+        *,
+        language: str = "en",
+        advance: Callable[[int], object] = lambda _: None,
+    ) -> int:
+        """Encode every passage that has not been encoded yet, and return their number; resumes after a kill.
+
+        `model` is a decoupled ranker whose encodings can be compared with a question's; the default is the bundled
+        model. Encodings of another model or another `language` are replaced. `advance` is called with the number of
+        passages that are finished.
+        """
+        from cascada.search.index.encodings import Encodings, encode, encoder_named
+
+        name, encoder = encoder_named(model)
+        with only_writer(self):
+            encodings = Encodings.of(self.folder, name, encoder, language)
+            count = encode(self, encodings, encoder, advance=advance)
+        self.__dict__.pop("encodings", None)
+        return count
+
+    @cached_property
+    def encodings(self) -> Encodings | None:
+        """The encodings of its passages; None if there are none."""
+        from cascada.search.index.encodings import Encodings
+
+        return Encodings.open(self.folder)
 
     def forget(self, paths: Iterable[Source]) -> int:
         """Remove the files at or under these paths from the index, whether or not they exist; return their number."""
         return forget(self, paths)
 
+    def passages(self) -> list[Passage]:
+        """Every passage, in no particular order."""
+        return self._all(Query.all_query())
+
+    def passages_of(self, document: str) -> list[Passage]:
+        """The passages of a document, in order; none if it is not in the index."""
+        query = Query.term_query(self.schema, "document", layout.file_key(document))
+        return sorted(self._all(query), key=lambda passage: passage.start)
+
+    def passages_with(self, keys: Sequence[bytes]) -> list[Passage]:
+        """The passages with these keys, in the order of the keys; see `layout.passage_key`."""
+        if not keys:
+            return []
+        query = Query.term_set_query(self.schema, "key", [key.hex() for key in keys])
+        place = {key: number for number, key in enumerate(keys)}
+        return sorted(self._all(query), key=lambda passage: place[layout.passage_key(passage)])
+
     def files(self) -> dict[str, FileRecord]:
         """The files in the index, by absolute path."""
+        entries = self._entries(Query.term_query(self.schema, "last", 1))
+        return {record.path: record for record in map(layout.record_of, entries)}
+
+    def _all(self, query: tantivy.Query) -> list[Passage]:
+        return [layout.passage_of(entry, 0.0) for entry in self._entries(query)]
+
+    def _entries(self, query: tantivy.Query) -> Iterator[tantivy.Document]:
+        """Every entry that a query matches."""
         searcher = self.engine.searcher()
-        query = Query.term_query(self.schema, "last", 1)
         hits = searcher.search(query, max(_count(searcher, query), 1)).hits
-        records = (layout.record_of(searcher.doc(address)) for _, address in hits)
-        return {record.path: record for record in records}
+        return (searcher.doc(address) for _, address in hits)
 
     def _best(self, searcher: tantivy.Searcher, question: str, count: int) -> list[Passage]:
         queries = [Query.term_query(self.schema, "words", word) for word in dict.fromkeys(words(question))]

@@ -16,11 +16,12 @@ import tantivy
 
 from cascada.core.errors import CascadaError, DataError, first_line
 from cascada.core.files import atomic_write
+from cascada.search.candidates import heading_of
 from cascada.search.formats import status
 from cascada.search.passage import Passage
 from cascada.text.words import words
 
-FORMAT = 1
+FORMAT = 2
 """Version of the fields below and of the way words are divided. An index of another version is rejected."""
 
 MARKER = "cascada-index.json"
@@ -69,12 +70,20 @@ def schema() -> tantivy.Schema:
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("last", indexed=True)  # 1 in a file's last passage, which carries the record
     builder.add_bytes_field("record", stored=True, indexed=False)
+    builder.add_text_field("key", tokenizer_name="raw", index_option="basic")  # under which its vector is stored
+    builder.add_text_field("document", tokenizer_name="raw", index_option="basic")
     return builder.build()
 
 
 def file_key(path: str) -> str:
-    """The key of a file's passages: a hash, since a file's name need not be valid text."""
+    """The key of a file's or a document's passages: a hash, since a file's name need not be valid text."""
     return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
+
+
+def passage_key(passage: Passage) -> bytes:
+    """What a passage's encoding depends on, in 16 bytes: its text and the context in which its sentences are read."""
+    read = f"{heading_of(passage)}\0{passage.text}"
+    return hashlib.blake2b(read.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def entry_of(passage: Passage, file: str) -> tantivy.Document:
@@ -85,6 +94,8 @@ def entry_of(passage: Passage, file: str) -> tantivy.Document:
     entry.add_text("words", " ".join(words(passage.text)))
     entry.add_bytes("passage", json.dumps(fields).encode())
     entry.add_text("file", file)
+    entry.add_text("key", passage_key(passage).hex())
+    entry.add_text("document", file_key(passage.document))
     return entry
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 WRITER_MEMORY = 64_000_000
 """Bytes that tantivy may use before it writes to disk."""
 
+RETRY = 0.05
+"""Seconds between two attempts to become the only writer."""
+
 COMMIT_AFTER = 20_000
 """Passages between commits, which come between files. After a kill, an update resumes from its last commit."""
 
@@ -39,16 +43,25 @@ class Update:
     """Files that could not be read. They are not in the index, even if they were before."""
 
 
+class IndexBusy(CascadaError):
+    """Another process is changing the index."""
+
+
 def update(
-    index: Index, paths: Iterable[Source], files: Sequence[Path] | None, report: Report | None, watch: Watch
+    index: Index,
+    paths: Iterable[Source],
+    files: Sequence[Path] | None,
+    report: Report | None,
+    watch: Watch,
+    wait: float,
 ) -> Update:
     """Bring the files under `paths` up to date; `files` are those found there, if known."""
     roots = _absolute(paths)
     present = _absolute(find_files(roots) if files is None else files)
-    indexed = index.files()
     counts = Update()
     problems: list[DataError] = []
-    with _writing(index) as writer:
+    with _writing(index, wait) as writer:
+        indexed = index.files()
         for path in _under(indexed, roots) - set(map(str, present)):
             writer.forget(path)
             counts.forgotten += 1
@@ -65,8 +78,8 @@ def update(
 
 def forget(index: Index, paths: Iterable[Source]) -> int:
     """Remove the files at or under `paths` from the index; return their number."""
-    unwanted = _under(index.files(), _absolute(paths))
     with _writing(index) as writer:
+        unwanted = _under(index.files(), _absolute(paths))
         for path in unwanted:
             writer.forget(path)
     return len(unwanted)
@@ -117,14 +130,31 @@ class Writer:
 
 
 @contextmanager
-def _writing(index: Index) -> Iterator[Writer]:
+def only_writer(index: Index, wait: float = 0.0) -> Iterator[tantivy.IndexWriter]:
+    """Keep other processes from changing an index, after waiting for one that does for up to `wait` seconds."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            engine = index.engine.writer(WRITER_MEMORY, 1)
+            break
+        except ValueError as error:
+            if "LockBusy" not in str(error):
+                raise _write_error(index.folder, error) from error
+            if time.monotonic() >= until:
+                raise IndexBusy(f"Another process is changing the index {index.folder} right now.") from None
+            time.sleep(RETRY)
+    index.engine.reload()  # what another process has committed
+    yield engine
+
+
+@contextmanager
+def _writing(index: Index, wait: float = 0.0) -> Iterator[Writer]:
     """The only writer of an index. Its work is committed at the end; after an error, up to its last commit."""
-    try:
-        engine = index.engine.writer(WRITER_MEMORY, 1)
-    except ValueError as error:
-        if "LockBusy" in str(error):
-            raise CascadaError(f"Another process is changing the index {index.folder} right now.") from None
-        raise _write_error(index.folder, error) from error
+    with only_writer(index, wait) as engine:
+        yield from _committing(index, engine)
+
+
+def _committing(index: Index, engine: tantivy.IndexWriter) -> Iterator[Writer]:
     try:
         yield Writer(engine)
         engine.commit()

@@ -7,11 +7,13 @@ from pathlib import Path
 from cascada.core.errors import CascadaError, require_torch
 from cascada.core.folder import is_exported, kind_of
 from cascada.core.processors import threads
+from cascada.encoders.late_interaction import ExitZero
 from cascada.ranking.ranker import Ranker
+from cascada.ranking.stage import Stage
 from cascada.systems.decoupled.documents import DocumentEncoder, EncodingStore
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.shape import KIND
-from cascada.systems.decoupled.stages import stages_of
+from cascada.systems.decoupled.stages import DecoupledStage, stages_of
 
 READS_STORE = True
 
@@ -28,8 +30,35 @@ def load(folder: Path, store: EncodingStore | str | Path | None = None, *, add: 
         from cascada.store import open_store
 
         store = open_store(store, fingerprint=engine.fingerprint, write=add)
+    return Ranker(_stages(engine, store, add=add))
+
+
+def encoder_of(ranker: Ranker) -> DocumentEncoder | None:
+    """The document side of a loaded ranker; None if it has none, or is more than one decoupled ranker."""
+    *before, last = ranker.stages
+    if not isinstance(last, DecoupledStage):
+        return None
+    own = all(_belongs_to(last.engine, stage) for stage in before)
+    return DocumentEncoder(last.engine) if own else None
+
+
+def with_store(ranker: Ranker, store: EncodingStore) -> Ranker:
+    """A loaded decoupled ranker, reading encodings from a store. Its plan is that of the exits which are left."""
+    encoder = encoder_of(ranker)
+    assert encoder is not None
+    stages = _stages(encoder.engine, store)
+    return Ranker(stages, plan=ranker.plan[len(ranker.stages) - len(stages) :])
+
+
+def _belongs_to(engine: DecoupledEngine, stage: Stage) -> bool:
+    if isinstance(stage, ExitZero):
+        return stage.vectors is engine.exit_zero
+    return isinstance(stage, DecoupledStage) and stage.engine is engine
+
+
+def _stages(engine: DecoupledEngine, store: EncodingStore | None, *, add: bool = False) -> list[Stage]:
     stages = stages_of(engine, store, add=add)
-    return Ranker(stages[1:] if engine.shape.exit_zero and store is not None else stages)
+    return stages[1:] if engine.shape.exit_zero and store is not None else stages
 
 
 def document_encoder(name: str | Path) -> DocumentEncoder:

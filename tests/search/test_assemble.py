@@ -1,5 +1,7 @@
 """What `asker_of` and `retriever_of` assemble: rankers by name, files in memory, and an index in the cache for many."""
 
+import threading
+
 import pytest
 
 from cascada import Ranker
@@ -115,3 +117,41 @@ def test_mistakes_in_names_are_found_before_files_are_read(plays, tmp_path):
         asker_of()
     with pytest.raises(CascadaError):
         asker_of([plays], ranker="bm25", reader=tmp_path / "none", watch=never)
+
+
+def test_an_index_that_another_process_is_changing_is_asked_as_it_is(plays, tmp_path, monkeypatch):
+    monkeypatch.setattr(assemble, "WAIT", 0.0)
+    index = Index(tmp_path / "index", create=True)
+    index.update([plays])
+    notes = []
+
+    def meanwhile(files):
+        asker = asker_of([plays], index=tmp_path / "index", ranker="bm25", note=notes.append)
+        assert asker.ask("who wrote Faust?")[0].text == "Faust is by Goethe."
+        return files
+
+    index.update([plays], watch=meanwhile)
+    assert notes[0].startswith("Another process is changing the index")
+    assert notes[0].endswith("It is asked as it is; the files were not looked at.")
+
+
+def test_an_index_that_another_process_is_filling_is_waited_for(plays, tmp_path, monkeypatch):
+    monkeypatch.setattr(assemble, "WAIT", 0.05)
+    index = Index(tmp_path / "index", create=True)
+    answers = []
+
+    def asking():
+        asker = asker_of([plays], index=tmp_path / "index", ranker="bm25")
+        answers.append(asker.ask("who wrote Faust?")[0].text)
+
+    second = threading.Thread(target=asking)
+
+    def slowly(files):
+        second.start()
+        second.join(0.3)
+        assert answers == []  # there is nothing to ask yet
+        return files
+
+    index.update([plays], watch=slowly)
+    second.join(30)
+    assert answers == ["Faust is by Goethe."]

@@ -148,7 +148,7 @@ def test_a_second_writer_is_rejected_and_readers_are_not(index, folder):
 @pytest.mark.parametrize("content", ['{"format": 99}', "{}", "nonsense", "[]"])
 def test_an_index_of_another_version_is_rejected(index, content):
     (index.folder / "cascada-index.json").write_text(content)
-    with pytest.raises(CascadaError, match=r"another version of Cascada \(format 99, this one reads 1\)|is damaged"):
+    with pytest.raises(CascadaError, match=r"another version of Cascada \(format 99, this one reads 2\)|is damaged"):
         Index(index.folder)
 
 
@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_an_index_is_rejected(tmp_path, folder):
 
 def test_a_kill_right_after_the_first_file_leaves_an_empty_index(tmp_path, folder):
     (tmp_path / "index").mkdir()
-    (tmp_path / "index" / "cascada-index.json").write_text('{"format": 1}')
+    (tmp_path / "index" / "cascada-index.json").write_text('{"format": 2}')
     index = Index(tmp_path / "index", create=True)
     assert len(index) == 0
     assert index.update([folder]).added == 3

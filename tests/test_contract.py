@@ -38,6 +38,7 @@ TORCH = (
     "objectives.level_heads",
     "encoders.*",
     "graphs.ranges",
+    "graphs.stage_graph",
     "graphs.transformer",
     "graphs.graph",
     "graphs.products",

@@ -12,6 +12,7 @@ from cascada.systems.cross_encoder.engine_torch import ranker_of
 from cascada.systems.cross_encoder.folder import load, pair_tokenizer, save, with_added_exits
 from cascada.systems.cross_encoder.hub import FAMILIES
 from cascada.systems.cross_encoder.shape import ExitHead
+from cascada.systems.export import export
 
 CLOSE = 1e-4
 LONGEST = 64
@@ -110,3 +111,21 @@ def test_a_saved_model_keeps_its_exits_and_is_still_the_one_it_was_made_from(fol
     pairs = [(words[3], texts)]
     assert np.array_equal(next(after.exit_scores(pairs)), next(before.exit_scores(pairs)))
     assert np.array_equal(own_logits(tmp_path / "saved", words[3], texts), own_logits(folder, words[3], texts))
+
+
+def test_exported_graphs_score_as_transformers_own_forward_pass(folder, tmp_path, words, texts):
+    export(folder, tmp_path / "fp32", "fp32")
+    logits = own_logits(folder, words[3], texts, longest=load(folder).shape.max_length)
+    assert raw(Ranker.load(tmp_path / "fp32").rank(words[3], texts)) == pytest.approx(logits[:, 0], abs=CLOSE)
+
+
+def test_every_exit_is_exported_in_both_precisions(cross_encoder_folder, tmp_path, words, texts):
+    network = with_added_exits(load(cross_encoder_folder), (0, 2, 4), ExitHead("both", width=8))
+    save(network, tmp_path / "saved", tokenizer=cross_encoder_folder, card="# With exits\n")
+    pairs = [(words[3], texts)]
+    trained = next(Ranker.load(tmp_path / "saved").exit_scores(pairs))
+    for precision, close in (("fp32", CLOSE), ("int8", 0.05)):
+        export(tmp_path / "saved", tmp_path / precision, precision)
+        exported = Ranker.load(tmp_path / precision)
+        assert exported.exits == (0, 2, 4)
+        assert next(exported.exit_scores(pairs)) == pytest.approx(trained, abs=close)

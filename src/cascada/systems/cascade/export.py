@@ -6,16 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import onnx
-from onnx import TensorProto, helper
-
 from cascada.encoders.weights import RankerWeights, encoder_weights, head_of
-from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.graph import WeightsFile
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import stage_file
-from cascada.graphs.transformer import embed, head, position_bias, run_layer
+from cascada.graphs.stage_graph import stage_graph
 from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
@@ -72,45 +69,3 @@ def weights_of(model: CascadeRanker) -> RankerWeights:
     """The weights of a trained network as arrays."""
     heads = {exit: head_of(model.heads[str(exit)]) for exit in model.shape.layer_exits}
     return encoder_weights(model.encoder, model.encoder.layers, heads, longest=model.shape.max_length)
-
-
-def stage_graph(
-    weights: RankerWeights,
-    first: int,
-    exit: int,
-    *,
-    last: bool,
-    products: Products,
-    kept: str = "float32",
-    weights_file: WeightsFile | None = None,
-) -> onnx.ModelProto:
-    """The graph of layers `first`+1 to `exit` and the head on them; `kept` is the type of the states between graphs."""
-    graph = Graph(weights_file)
-    if first == 0:
-        states = embed(graph, weights.embeddings, products)
-    else:
-        states = "states" if kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
-    bias = position_bias(graph, weights, states)
-    for layer in weights.layers[first:exit]:
-        states = run_layer(graph, layer, states, bias, weights, products)
-    scores = head(graph, weights.heads[exit], states, products)
-    graph.rename(scores, "scores")
-    if not last:
-        states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
-        graph.rename(states, "states_out")
-    return _model(graph, weights, first, last=last, kept=TYPES[kept])
-
-
-def _model(graph: Graph, weights: RankerWeights, first: int, *, last: bool, kept: int) -> onnx.ModelProto:
-    hidden = weights.layers[0].norm.gamma.shape[0]
-    states = ("pairs", "tokens", hidden)
-    value = helper.make_tensor_value_info
-    inputs = [value("lengths", TensorProto.INT32, ("pairs",))]
-    if first == 0:
-        inputs += [value(name, TensorProto.INT32, ("pairs", "tokens")) for name in ("ids", "types")]
-    else:
-        inputs += [value("states", kept, states)]
-    outputs = [value("scores", TensorProto.FLOAT, ("pairs",))]
-    if not last:
-        outputs += [value("states_out", kept, states)]
-    return model_of(graph, inputs, outputs)

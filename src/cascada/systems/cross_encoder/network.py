@@ -20,7 +20,7 @@ from transformers import PreTrainedModel
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder
 from cascada.encoders.exit_zero import ExitZeroWeights
-from cascada.systems.cross_encoder.heads import new_head, own_head, pool
+from cascada.systems.cross_encoder.heads import OwnHead, new_head, own_head, pool
 from cascada.systems.cross_encoder.shape import CrossEncoderShape
 
 
@@ -56,6 +56,11 @@ class CrossEncoderRanker(nn.Module):
         return self._views[0]
 
     @property
+    def own_head(self) -> OwnHead:
+        """The head that the model came with."""
+        return self._views[1]
+
+    @property
     def heads(self) -> nn.ModuleDict:
         """The heads of the exits below the last layer, by the exit's number: pooled states to scores (pairs, 1)."""
         return self.added.heads
@@ -81,7 +86,7 @@ class CrossEncoderRanker(nn.Module):
     def raw_score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         """The raw scores (pairs,) of states (pairs, tokens, hidden) after the layer `exit`."""
         if exit == self.shape.exits[-1]:
-            return self._views[1](states, mask)
+            return self.own_head(states, mask)
         score: Tensor = self.heads[str(exit)](pool(self.shape.head.pooling, states, mask))
         return score[:, 0]
 

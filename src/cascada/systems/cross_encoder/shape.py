@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import CROSS_ENCODER, check_manifest, parse_shape
+from cascada.core.folder import CROSS_ENCODER, read_exported_shape
 
 Activation = Literal["sigmoid", "identity", "softmax"]
 """What the model's owner reads its output by: the sigmoid of one logit, the logit itself, the softmax of two."""
@@ -105,6 +105,4 @@ class ExportedCrossEncoder(CrossEncoderShape):
 
 def read_exported(folder: Path) -> ExportedCrossEncoder:
     """The shape of an exported model, after the checksums of all of its files were verified."""
-    shape = parse_shape(folder, ExportedCrossEncoder)
-    check_manifest(folder)
-    return shape
+    return read_exported_shape(folder, ExportedCrossEncoder)

@@ -23,7 +23,7 @@ LAYERS = (
     ("systems",),
     ("training",),
     ("learning",),  # the parts of a system's room that train it
-    ("reading",),
+    ("reading", "acceleration"),
     ("search",),
     ("client", "serve", "integrations", "bench", "api"),
     ("scale", "reproduce"),
@@ -63,6 +63,7 @@ TORCH = (
     "systems.cosine.stages",
     *LEARNING,
     "training.*",
+    *(f"acceleration.{name}" for name in ("accelerate", "heads", "pooled")),
     "reading.*",
     "bench.prepare",
     "bench.peer_folder",

@@ -11,12 +11,12 @@ from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
 
 if TYPE_CHECKING:
-    from cascada.api import ask, evaluate, export, train, tune
+    from cascada.api import accelerate, ask, evaluate, export, train, tune
 
 __version__ = "0.1.0"
-__all__ = ["CascadaError", "Item", "Ranker", "Ranking", "ask", "evaluate", "export", "train", "tune"]
+__all__ = ["CascadaError", "Item", "Ranker", "Ranking", "accelerate", "ask", "evaluate", "export", "train", "tune"]
 
-_API = ("ask", "evaluate", "export", "train", "tune")
+_API = ("accelerate", "ask", "evaluate", "export", "train", "tune")
 
 
 def __getattr__(name: str) -> Any:

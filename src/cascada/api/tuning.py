@@ -75,7 +75,7 @@ def tune(
     """
     for module in ("scipy", "matplotlib"):
         require(module, "eval", "tuning")
-    choose = _chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name)
+    choose = chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name)
     ratios = _ratios(grid)
     if scores and not Path(scores).resolve().parent.is_dir():
         raise CascadaError(f"The scores {scores} cannot be written: there is no folder {Path(scores).parent}.")
@@ -117,7 +117,7 @@ def _ratios(grid: str | Sequence[float]) -> Sequence[float | Decimal] | None:
     return ratios
 
 
-def _chooser(
+def chooser(
     budget: float | None, loss: float | None, keep_best: float | None, confidence: float, measure: str
 ) -> Callable[..., Tuning]:
     """The way of choosing a plan that the arguments ask for."""

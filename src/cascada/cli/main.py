@@ -11,6 +11,7 @@ import typer
 
 import cascada
 from cascada.cli import (
+    accelerate,
     ask,
     bench,
     calibrate,
@@ -54,6 +55,7 @@ app.command("encode")(encode.encode)
 app.command("cost")(cost.cost)
 app.command("cut")(cut.cut)
 app.command("calibrate")(calibrate.calibrate)
+app.command("accelerate")(accelerate.accelerate)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,17 +33,21 @@ def check_picture(path: Path) -> None:
         raise CascadaError(f"The picture {path} cannot be written: its name must end in {', '.join(PICTURES)}.")
 
 
-def draw(tuning: Tuning, path: Path) -> None:
-    """Plot the settings, with one panel for each measure. The ending of `path` determines the format."""
+def draw(tuning: Tuning, path: Path, measures: Sequence[str] | None = None) -> None:
+    """Plot the settings, with one panel for each measure, two in a row. The ending of `path` determines the format.
+
+    By default, the measures are the tuned one and three others.
+    """
     require("matplotlib", "eval", "drawing")
     from matplotlib.figure import Figure
 
-    measures = list(dict.fromkeys((tuning.measure, *DEFAULT_MEASURES)))[:4]
-    figure = Figure(figsize=(11, 8.5), layout="constrained")
+    measures = measures or list(dict.fromkeys((tuning.measure, *DEFAULT_MEASURES)))[:4]
+    rows = -(-len(measures) // 2)
+    figure = Figure(figsize=(11, 1.5 + 3.5 * rows), layout="constrained")
     settings = tuning.settings
     counts = f"{len(settings.plans):,} settings, {settings.questions:,} questions"
     figure.suptitle(f"{tuning.title}: {counts}" if tuning.title else counts, fontsize=13)
-    panels = figure.subplots(2, 2, sharex=True).flat
+    panels = figure.subplots(rows, 2, sharex=True).flat
     for panel, measure in zip(panels, measures, strict=True):
         _panel(panel, tuning, measure)
     _legend(figure, figure.axes[0])

@@ -19,6 +19,9 @@ from cascada.ranking.tuning.scores import Advance, ExitScores, ignored
 Row = dict[str, float]
 """The `relative_cost` and the measures of one plan."""
 
+Halves = tuple[ExitScores, ExitScores]
+"""The questions that a plan is chosen on, and those that it is checked on."""
+
 
 @dataclass(frozen=True)
 class Half:
@@ -97,14 +100,15 @@ def tune(
     *,
     measure: str = "MAP",
     seed: int = 0,
+    halves: Halves | None = None,
     advance: Advance = ignored,
 ) -> Tuning:
     """Replay the plans, and choose one by the criterion on one half of the questions.
 
-    `seed` determines the halves. `advance` is called with 1 after every question.
+    `seed` determines the halves, unless they are given. `advance` is called with 1 after every question.
     """
     measures = _measures(measure)
-    first, second = _halves(scores, seed)
+    first, second = halves or _halves(scores, seed)
     on_first = replay(first, plans, measures, advance=advance)
     settings = on_first.merged(replay(second, plans, measures, advance=advance))
     # Costs depend only on the numbers of candidates, not on chance, so they are taken over all questions.
@@ -121,11 +125,12 @@ def tune_keeping_best(
     confidence: float,
     measure: str = "MAP",
     seed: int = 0,
+    halves: Halves | None = None,
     advance: Advance = ignored,
 ) -> Tuning:
     """Replay the plans for the front, and choose keep counts with a guarantee (see `guarantee.py`)."""
     measures = _measures(measure)
-    halves = _halves(scores, seed)
+    halves = halves or _halves(scores, seed)
     certificate = certified(*halves, at_least, confidence)
     share = f"{100 * at_least:.4g} %"
     how = f"keep counts with which the full model's best candidate survives in at least {share} of questions"
@@ -142,7 +147,7 @@ def _tuning(scores: ExitScores, figures: Figures, measures: Sequence[str], choic
     return Tuning(measures[0], figures, on_front, single_exits[scores.exits[-1]], single_exits, choice)
 
 
-def _choice(plan: Plan, how: str, halves: tuple[ExitScores, ExitScores], measures: Sequence[str]) -> Choice:
+def _choice(plan: Plan, how: str, halves: Halves, measures: Sequence[str]) -> Choice:
     first, second = (replay(half, [plan, _no_drops(half)], measures) for half in halves)
     chosen_on, checked_on = (_half(figures, measures[0]) for figures in (first, second))
     return Choice(plan, how, first.merged(second).row(0), chosen_on, checked_on)
@@ -164,7 +169,7 @@ def _no_drops(scores: ExitScores) -> Plan:
     return drop_plan(0, len(scores.exits))
 
 
-def _halves(scores: ExitScores, seed: int) -> tuple[ExitScores, ExitScores]:
+def _halves(scores: ExitScores, seed: int) -> Halves:
     if len(scores.questions) < 2:
         raise CascadaError("Tuning needs at least 2 questions: one to choose on, and one to check on.")
     return scores.halves(seed)

@@ -23,6 +23,10 @@ class NotHeld(CascadaError):
     """The requested part is held by another machine."""
 
 
+class TextTooLong(CascadaError):
+    """A text that the model cannot read whole, where cutting it was declined."""
+
+
 class MissingExtra(CascadaError, ImportError):
     """An optional package is needed and not installed."""
 

@@ -16,6 +16,7 @@ from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import StageFlops
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
+from cascada.text.sentence_windows import PieceLimit
 
 
 class ScoresAtExits(Protocol):
@@ -62,6 +63,7 @@ class TorchStage:
         self.exit = exit
         self.layers = exit - first
         self.activation = activation
+        self.limit = PieceLimit(tokenizer)
         self._last = last
         self._flop_counts = flop_counts
 

@@ -16,6 +16,7 @@ from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import StageFlops
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
+from cascada.text.sentence_windows import PieceLimit
 
 
 class ExportedShape(Protocol):
@@ -52,6 +53,7 @@ class OnnxStage:
         self.layers = exit - first
         self.activation = model.activation
         self.session = session_of(model.folder, stage_name(exit), model.shape.precision)
+        self.limit = PieceLimit(model.tokenizer)
         self._last = exit == model.shape.layer_exits[-1]
         self._inputs = {value.name for value in self.session.get_inputs()}
 

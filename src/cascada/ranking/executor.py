@@ -23,6 +23,8 @@ class Outcome:
     probability: Floats  # (candidates,)
     stage: Ints  # (candidates,): index of the last stage that scored each
     truncated: Bools  # (candidates,)
+    row: Ints  # (candidates,): the pair that each counts by: its best window, if its text was divided
+    texts: Ints  # (stages,): texts read: windows, where texts were divided
     flops: Ints  # (stages,): operations spent
     full_flops: Ints  # (stages,): operations if no candidates were dropped; 0 if unknown
     seconds: Floats  # (stages,): this question's share of the time, in proportion to its operations
@@ -34,7 +36,7 @@ class Step:
     """The state of a run after a stage has finished and before its candidates are dropped."""
 
     stage: int
-    tokens: Ints  # (pairs,): of the pairs it scored; 0 if unknown
+    tokens: Ints  # (pairs,): of the pairs it scored, of each candidate's best; 0 if unknown
     seconds: float
 
 
@@ -48,8 +50,11 @@ def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadl
     After stage i, `dropped_of(rules[i], scores)` of a question's survivors are dropped: those with the lowest scores,
     and among equal scores those later in the list. The first stage always finishes. If the deadline stops a later
     stage, its scores are discarded, and the order is that of the stages before it.
+
+    A candidate with several windows counts by the best of them at each stage, and only the best goes on. If a fixed
+    rule is the ratio 0, all of them do.
     """
-    trace = _Trace(len(stages), pairs.owner, len(pairs.questions))
+    trace = _Trace(len(stages), pairs)
     alive = np.arange(len(pairs))
     state = None
     for index, stage in enumerate(stages):
@@ -62,7 +67,8 @@ def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadl
         step = trace.record(index, stage, alive, scored, time.perf_counter() - started)
         state = scored.state
         if index < len(stages) - 1:
-            rows = survivors(scored.scores, pairs.owner, rules(step) if callable(rules) else rules[index])
+            rule = rules(step) if callable(rules) else rules[index]
+            rows = _next_rows(scored.scores, pairs, rule, all_windows=rule == 0 and not callable(rules))
             if len(rows) < len(alive):
                 alive, pairs = alive[rows], pairs.take(rows)
                 state = None if state is None else state.take(rows)
@@ -82,9 +88,10 @@ def _score(stage: Stage, pairs: Pairs, state: State | None, deadline: Deadline) 
 class _Trace:
     """What happened to every candidate, recorded stage by stage."""
 
-    def __init__(self, stages: int, owner: Ints, questions: int) -> None:
-        self.owner = owner
-        self.questions = questions
+    def __init__(self, stages: int, pairs: Pairs) -> None:
+        self.owner = owner = pairs.owner
+        self.questions = questions = len(pairs.questions)
+        self.candidate = pairs.candidate
         self.scores = np.full((stages, len(owner)), np.nan, np.float32)
         self.probability = np.zeros(len(owner), np.float32)
         self.stage = np.zeros(len(owner), np.int64)
@@ -92,7 +99,7 @@ class _Trace:
         self.tokens = np.zeros(len(owner), np.int64)
         self.flops = np.zeros((stages, questions), np.int64)
         self.extra_flops = np.zeros((stages, questions), np.int64)
-        self.scored = np.zeros((stages, questions), np.int64)  # candidates
+        self.scored = np.zeros((stages, questions), np.int64)  # pairs
         self.full_flops = np.zeros((stages, questions), np.int64)
         self.seconds = np.zeros((stages, questions), np.float32)
         self.complete = True
@@ -112,7 +119,8 @@ class _Trace:
         self.flops[index] = spent
         share = spent if spent.any() else self.scored[index]
         self.seconds[index] = seconds * share / share.sum()
-        return Step(index, self.tokens[alive], seconds)
+        best = best_windows(scored.scores, None if self.candidate is None else self.candidate[alive])
+        return Step(index, self.tokens[alive[best]], seconds)
 
     def count_full_flops(self, stages: Sequence[Stage]) -> None:
         """Count the operations of running all candidates through every stage.
@@ -121,32 +129,40 @@ class _Trace:
         question's other candidates, and to take as many extra operations as they do on average. If no tokens were
         counted at all, the operations are unknown.
         """
-        candidates = np.bincount(self.owner, minlength=self.questions)
+        pairs = np.bincount(self.owner, minlength=self.questions)
         all_rows = np.arange(len(self.owner))
         counted = self._by_question(self.tokens > 0, all_rows)  # (questions,)
         average = np.rint(self._by_question(self.tokens, all_rows) / np.maximum(counted, 1)).astype(np.int64)
         tokens = np.where(self.tokens > 0, self.tokens, average[self.owner])
         for index, stage in enumerate(stages):
-            extra = self.extra_flops[index] * candidates // np.maximum(self.scored[index], 1)
+            extra = self.extra_flops[index] * pairs // np.maximum(self.scored[index], 1)
             full = self._by_question(stage.flops(tokens), all_rows) + extra
             self.full_flops[index] = full * (counted > 0)
 
     def outcomes(self) -> list[Outcome]:
         raw = self.scores[self.stage, np.arange(len(self.owner))]
+        best = best_windows(raw, self.candidate, self.stage)  # (candidates,): the pair that each counts by
+        scores, truncated = self.scores, self.truncated
+        if self.candidate is not None:
+            first = np.searchsorted(self.candidate, np.arange(len(best)))  # each candidate's first window
+            scores = np.fmax.reduceat(scores, first, axis=1)
+            truncated = np.logical_or.reduceat(truncated, first)
         return [
             Outcome(
-                order=np.lexsort((-raw[rows], -self.stage[rows])),  # by the stage reached, then by the last score
-                scores=self.scores[:, rows],
-                raw=raw[rows],
-                probability=self.probability[rows],
-                stage=self.stage[rows],
-                truncated=self.truncated[rows],
+                order=in_order(raw[best[rows]], self.stage[best[rows]]),
+                scores=scores[:, rows],
+                raw=raw[best[rows]],
+                probability=self.probability[best[rows]],
+                stage=self.stage[best[rows]],
+                truncated=truncated[rows],
+                row=best[rows],
+                texts=self.scored[:, question],
                 flops=self.flops[:, question],
                 full_flops=self.full_flops[:, question],
                 seconds=self.seconds[:, question],
                 complete=self.complete,
             )
-            for question, rows in enumerate(rows_of(self.owner, self.questions))
+            for question, rows in enumerate(rows_of(self.owner[best], self.questions))
         ]
 
     def _by_question(self, numbers: Ints | Bools, rows: Ints) -> Ints:
@@ -154,6 +170,28 @@ class _Trace:
         total = np.zeros(self.questions, np.int64)
         np.add.at(total, self.owner[rows], numbers)
         return total
+
+
+def in_order(raw: Floats, stage: Ints) -> Ints:
+    """Candidates by the stage they reached, then by their last score; equal ones keep their order."""
+    return np.lexsort((-raw, -stage))
+
+
+def best_windows(scores: Floats, candidate: Ints | None, stage: Ints | None = None) -> Ints:
+    """The row of each candidate's best window, in the order of candidates: by the stage it reached, then by score."""
+    if candidate is None:
+        return np.arange(len(scores))
+    keys = (-scores, candidate) if stage is None else (-scores, -stage, candidate)
+    order = np.lexsort(keys)
+    return order[np.unique(candidate[order], return_index=True)[1]]  # type: ignore[no-any-return]
+
+
+def _next_rows(scores: Floats, pairs: Pairs, rule: Rule, *, all_windows: bool) -> Ints:
+    """The pairs that go on to the next stage, in their order."""
+    if all_windows:
+        return np.arange(len(scores))
+    best = best_windows(scores, pairs.candidate)
+    return best[survivors(scores[best], pairs.owner[best], rule)]
 
 
 def survivors(scores: Floats, owner: Ints, rule: Rule) -> Ints:

@@ -50,7 +50,7 @@ class Speeds:
         """Record a run; a stage that the deadline stopped has no rate."""
         seconds = np.sum([outcome.seconds for outcome in outcomes], 0)  # (stages,)
         flops = np.sum([outcome.flops for outcome in outcomes], 0)
-        scored = np.sum([np.isfinite(outcome.scores).sum(1) for outcome in outcomes], 0)
+        scored = np.sum([outcome.texts for outcome in outcomes], 0)
         with _LOCK:
             for stage in np.flatnonzero(scored):
                 self._measured[stage].append(Rate.of(float(seconds[stage]), int(flops[stage]), int(scored[stage])))

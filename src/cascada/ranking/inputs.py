@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypedDict
 
 from cascada.core.errors import CascadaError
+from cascada.ranking.checks import (
+    checked_choice,
+    checked_count,
+    checked_share,
+    checked_top,
+    checked_weight,
+    deadline_of,
+)
+from cascada.ranking.long_texts import Long
 from cascada.ranking.plan import Drop, Keep, Plan
+from cascada.ranking.prior import PRIOR
 from cascada.ranking.result import TextOrMapping
+from cascada.ranking.selection import Cut
 from cascada.ranking.stage import NO_DEADLINE, Deadline
 from cascada.text.context import InContext
 
@@ -28,6 +37,21 @@ class CheckedGroup(NamedTuple):
     candidates: tuple[TextOrMapping, ...]
 
 
+class RankArguments(TypedDict, total=False):
+    """The keyword arguments of `Ranker.rank`, which says what they mean. Clients and integrations pass them on."""
+
+    top: int | None
+    drop: Drop
+    keep: Keep | None
+    min_score: float | None
+    cut: Cut | None
+    deadline_ms: float | None
+    long: Long | None
+    max_tokens: int | None
+    prior: float | bool | None
+    skip_if_sure: float | None
+
+
 @dataclass(frozen=True)
 class RankOptions:
     """How much of a ranking is computed and returned. See `Ranker.rank` for what the options mean.
@@ -42,6 +66,12 @@ class RankOptions:
     deadline: Deadline = NO_DEADLINE
     plan: Plan | None = None
     """The plan that `drop` and `keep` amount to for one ranker; see `Ranker.resolved`."""
+    cut: Cut | None = None
+    long: Long | None = None
+    max_tokens: int | None = None
+    prior: float = 0.0
+    """The weight of the first stage."""
+    skip_if_sure: float | None = None
 
     @classmethod
     def of(
@@ -51,7 +81,12 @@ class RankOptions:
         drop: Drop = None,
         keep: Keep | None = None,
         min_score: float | None = None,
+        cut: Cut | None = None,
         deadline_ms: float | None = None,
+        long: Long | None = None,
+        max_tokens: int | None = None,
+        prior: float | bool | None = None,
+        skip_if_sure: float | None = None,
     ) -> RankOptions:
         """The options of a call, checked as far as they do not depend on the ranker."""
         deadline = deadline_of(deadline_ms)
@@ -60,34 +95,32 @@ class RankOptions:
                 raise CascadaError(f'drop is {drop!r}; it must be a number, a list of numbers, or "fit".')
             if deadline is NO_DEADLINE:
                 raise CascadaError('drop="fit" chooses drops to meet deadline_ms, and none was given.')
-        return cls(checked_top(top), drop, keep, _checked_score(min_score), deadline)
+        checked_choice(cut, Cut, "cut")
+        checked_choice(long, Long, "long")
+        return cls(
+            checked_top(top),
+            drop,
+            keep,
+            checked_share(min_score, "min_score"),
+            deadline,
+            cut=cut,
+            long=long,
+            max_tokens=checked_count(max_tokens, "max_tokens"),
+            prior=_prior_weight(prior),
+            skip_if_sure=checked_weight(skip_if_sure, "skip_if_sure"),
+        )
+
+    @property
+    def to_run(self) -> RankOptions:
+        """What groups that are run together must have in common: not the deadline, nor what is returned."""
+        return replace(self, top=None, min_score=None, cut=None, drop=None, keep=None, deadline=NO_DEADLINE)
 
 
-def checked_top(top: int | None) -> int | None:
-    """A whole number from 1, or None for all."""
-    if top is not None and (isinstance(top, bool) or not isinstance(top, (int, np.integer)) or top < 1):
-        raise CascadaError(f"top is {top!r}; it must be a whole number from 1.")
-    return top
-
-
-def deadline_of(milliseconds: float | None) -> Deadline:
-    """The deadline this many milliseconds from now; None for no deadline."""
-    if milliseconds is None:
-        return NO_DEADLINE
-    if not _is_number(milliseconds) or not milliseconds > 0:
-        raise CascadaError(f"deadline_ms is {milliseconds!r}; it must be a number above 0.")
-    return Deadline.after(float(milliseconds) / 1000)
-
-
-def _checked_score(score: float | None) -> float | None:
-    """A number from 0 to 1, or None. NaN fails the comparison."""
-    if score is not None and (not _is_number(score) or not 0 <= score <= 1):
-        raise CascadaError(f"min_score is {score!r}; it must be a number from 0 to 1.")
-    return score
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+def _prior_weight(prior: float | bool | None) -> float:
+    """True stands for the default weight."""
+    if isinstance(prior, bool):
+        return PRIOR if prior else 0.0
+    return checked_weight(prior, "prior") or 0.0
 
 
 def text_of(candidate: TextOrMapping) -> str:

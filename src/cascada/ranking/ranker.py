@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from cascada.core.errors import CascadaError
 from cascada.ranking.executor import Outcome, Rules, execute
 from cascada.ranking.fit import Fit, Speeds
-from cascada.ranking.inputs import QuestionCandidates, RankOptions, batches_of, checked_group, read_text, text_of
+from cascada.ranking.inputs import (
+    CheckedGroup,
+    QuestionCandidates,
+    RankArguments,
+    RankOptions,
+    batches_of,
+    checked_group,
+    read_text,
+    text_of,
+)
+from cascada.ranking.long_texts import Long, limit_of, read_texts
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
+from cascada.ranking.prior import is_sure, places, sure_scores, trusted, with_prior
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
-from cascada.ranking.stage import NO_DEADLINE, Deadline, Floats, Pairs, Stage
+from cascada.ranking.selection import Cut, is_likely, selected
+from cascada.ranking.stage import NO_DEADLINE, Floats, Pairs, Stage
+from cascada.text.sentence_windows import Span
 
 Loader = Callable[..., "Ranker"]
 
@@ -42,6 +56,7 @@ class Ranker:
         self.stages = tuple(stages)
         self.full = len(self.stages) if full is None else full
         self._plan = plan or drop_plan(None, len(self.stages))
+        self._limit = limit_of(self.stages)
         self._speeds = Speeds(len(self.stages))
 
     @property
@@ -65,6 +80,12 @@ class Ranker:
         """How the model's owner reads its raw scores: `sigmoid` or `softmax`, which give the score in [0, 1], or
         `identity`, for somebody's own cross-encoder whose raw score is what it is used by."""
         return str(getattr(self.stages[-1], "activation", "sigmoid"))
+
+    @property
+    def long(self) -> Long:
+        """What `long` is by default: "best", but "first" if encodings come from a store, which has those of whole
+        texts."""
+        return "first" if getattr(self.stages[-1], "reads_store", False) else "best"
 
     def with_plan(self, plan: Plan) -> Ranker:
         """The same ranker with another default plan."""
@@ -104,44 +125,63 @@ class Ranker:
         drop: Drop = None,
         keep: Keep | None = None,
         min_score: float | None = None,
+        cut: Cut | None = None,
         deadline_ms: float | None = None,
+        long: Long | None = None,
+        max_tokens: int | None = None,
+        prior: float | bool | None = None,
+        skip_if_sure: float | None = None,
     ) -> Ranking:
         """Order the candidates, best first; candidates with equal scores keep the order they were passed in.
 
         Candidates are strings, or mappings with a "text".
 
         - `top` returns only the first few candidates. `min_score` returns only candidates whose score, in [0, 1], is at
-          least this; there may be none.
+          least this; there may be none. `cut="gap"` returns those before the widest gap in the scores.
         - `drop` is the share of the surviving candidates that each exit drops: one number, or one for each exit but the
           last. `keep` gives instead the number of candidates that survive each exit but the last. Without either, the
           ranker's own plan applies; `drop=0` runs every candidate to the last exit.
         - `deadline_ms` stops the ranking after this many milliseconds. The order is then that of the last stage that
           finished, and `complete` is False; the first stage always finishes. `drop="fit"` drops as few candidates as
           necessary to finish in time, as far as the speed of the stages can be predicted.
+        - `long` says what happens to a text that is longer than the ranker reads: "best" reads it in windows of whole
+          sentences and counts the best of them, "first" cuts it, "error" refuses it. The default is "best", and "first"
+          where encodings come from a store. `max_tokens` reads only this many tokens of each text.
+        - `prior` counts in what the first stage thought: the number is its weight, True the default weight. Its opinion
+          is the score that each candidate brings under "prior", or else their order.
+        - `skip_if_sure` returns the first stage's order without computing anything, if its best score is ahead of the
+          second by this many standard deviations of the others. Candidates must bring their scores under "prior".
         """
-        options = RankOptions.of(top=top, drop=drop, keep=keep, min_score=min_score, deadline_ms=deadline_ms)
+        options = RankOptions.of(
+            top=top,
+            drop=drop,
+            keep=keep,
+            min_score=min_score,
+            cut=cut,
+            deadline_ms=deadline_ms,
+            long=long,
+            max_tokens=max_tokens,
+            prior=prior,
+            skip_if_sure=skip_if_sure,
+        )
         return self.rank_together([(question, candidates)], options)[0]
 
-    def rank_many(
-        self,
-        groups: Iterable[QuestionCandidates],
-        *,
-        top: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        min_score: float | None = None,
-    ) -> Iterator[Ranking]:
-        """Rank each (question, candidates), in order; small groups are computed together."""
-        return self.rank_all(groups, RankOptions.of(top=top, drop=drop, keep=keep, min_score=min_score))
+    def rank_many(self, groups: Iterable[QuestionCandidates], **arguments: Unpack[RankArguments]) -> Iterator[Ranking]:
+        """Rank each (question, candidates), in order; small groups are computed together.
+
+        Takes the arguments of `rank` except `deadline_ms`, which applies to one question.
+        """
+        if arguments.get("deadline_ms") is not None:
+            raise CascadaError("deadline_ms applies to one question: rank_many takes none.")
+        return self.rank_all(groups, RankOptions.of(**arguments))
 
     def rank_all(
         self, groups: Iterable[QuestionCandidates], options: RankOptions = DEFAULT_OPTIONS
     ) -> Iterator[Ranking]:
         """`rank_many` with the options as one value, whose deadline is ignored."""
-        rules = self._rules(options)
+        options = replace(options, deadline=NO_DEADLINE)
         for batch in batches_of(groups):
-            for group, outcome in zip(batch, self._run(batch, rules), strict=True):
-                yield self._ranking(*group, outcome, options)
+            yield from self.rank_together(batch, options)
 
     def rank_together(
         self, groups: Iterable[QuestionCandidates], options: RankOptions = DEFAULT_OPTIONS
@@ -150,74 +190,110 @@ class Ranker:
         batch = [checked_group(group) for group in groups]
         if not batch:
             return []
-        outcomes = self._run(batch, self._rules(options), options.deadline)
-        return [self._ranking(*group, outcome, options) for group, outcome in zip(batch, outcomes, strict=True)]
+        computed = iter(self._computed([group for group in batch if not _skips(group, options)], options))
+        return [
+            self._skipped(group, options) if _skips(group, options) else self._ranking(group, *next(computed), options)
+            for group in batch
+        ]
 
     def score(self, question: str, candidates: Sequence[TextOrMapping], *, drop: Drop = None) -> Floats:
         """The scores in [0, 1], in the order of the candidates; comparable only if none is dropped (`drop=0`)."""
-        (outcome,) = self._run([checked_group((question, candidates))], self._rules(RankOptions.of(drop=drop)))
+        ((outcome, _),) = self._computed([checked_group((question, candidates))], RankOptions.of(drop=drop))
         return outcome.probability
 
     def exit_scores(self, groups: Iterable[QuestionCandidates]) -> Iterator[Floats]:
-        """The raw score of every candidate at every exit, (exits, candidates) for each group, without drops."""
-        no_drops = drop_plan(0, len(self.stages))
+        """The raw score of every candidate at every exit, (exits, candidates) for each group, without drops.
+
+        Long texts are cut.
+        """
+        options = RankOptions(drop=0, long="first")
         for batch in batches_of(groups):
-            yield from (outcome.scores for outcome in self._run(batch, no_drops))
+            yield from (outcome.scores for outcome, _ in self._computed(batch, options))
 
     def resolved(self, options: RankOptions) -> RankOptions:
-        """The options with their plan for this ranker. With `drop="fit"` there is none: drops are chosen on the way."""
+        """The options with what this ranker does by default: with `drop="fit"` without a plan, as drops are chosen on
+        the way."""
+        options = replace(options, long=options.long or self.long)
         if options.plan is not None or (options.drop == "fit" and options.keep is None):
             return options
         return replace(options, plan=plan_of(options.drop, options.keep, len(self.stages), otherwise=self.plan))
 
-    def _rules(self, options: RankOptions) -> Rules:
-        plan = self.resolved(options).plan
-        return Fit(self.stages, self._speeds, options.deadline) if plan is None else plan
-
-    def _run(
-        self, batch: Sequence[QuestionCandidates], rules: Rules, deadline: Deadline = NO_DEADLINE
-    ) -> list[Outcome]:
+    def _computed(self, batch: Sequence[CheckedGroup], options: RankOptions) -> list[tuple[Outcome, list[Span | None]]]:
+        """What the stages say about each group, and the part of the text that each of its candidates counts by."""
+        if not batch:
+            return []
+        options = self.resolved(options)
         pairs = Pairs(
             questions=[question for question, _ in batch],
             texts=[read_text(candidate) for _, candidates in batch for candidate in candidates],
             owner=np.repeat(np.arange(len(batch)), [len(candidates) for _, candidates in batch]),
         )
-        outcomes = execute(self.stages, pairs, rules, deadline)
+        assert options.long is not None
+        read = read_texts(pairs, self._limit, options.long, options.max_tokens)
+        outcomes = execute(self.stages, read.pairs, self._rules(options), options.deadline)
         self._speeds.learn(outcomes)
-        return outcomes
+        results, start = [], 0
+        for (_, candidates), outcome in zip(batch, outcomes, strict=True):
+            cut = read.cut[start : start + len(candidates)]
+            start += len(candidates)
+            outcome = replace(outcome, truncated=outcome.truncated | cut)
+            if options.prior:
+                probability = self.stages[int(outcome.stage.max())].probability
+                outcome = with_prior(outcome, places(candidates), options.prior, probability)
+            results.append((outcome, [read.spans[row] for row in outcome.row.tolist()]))
+        return results
+
+    def _rules(self, options: RankOptions) -> Rules:
+        return Fit(self.stages, self._speeds, options.deadline) if options.plan is None else options.plan
+
+    def _skipped(self, group: CheckedGroup, options: RankOptions) -> Ranking:
+        outcome = trusted(sure_scores(group.candidates), len(self.stages))
+        ranking = self._ranking(group, outcome, [None] * len(group.candidates), options)
+        return replace(ranking, skipped=True, likely=None, relative_cost=0.0)
 
     def _ranking(
-        self, question: str, candidates: Sequence[TextOrMapping], outcome: Outcome, options: RankOptions
+        self, group: CheckedGroup, outcome: Outcome, spans: Sequence[Span | None], options: RankOptions
     ) -> Ranking:
-        order = outcome.order
-        if options.min_score is not None:
-            order = order[outcome.probability[order] >= options.min_score]
-        stages = self._costs(outcome)
-        layers_run = sum(stage.layers * cost.candidates for stage, cost in zip(self.stages, stages, strict=True))
-        all_layers = sum(stage.layers for stage in self.stages[-self.full :]) * len(candidates)
+        scores = outcome.probability[outcome.order]
+        chosen = selected(scores, top=options.top, min_score=options.min_score, cut=options.cut)
+        layers_run = sum(stage.layers * int(read) for stage, read in zip(self.stages, outcome.texts, strict=True))
+        all_layers = sum(stage.layers for stage in self.stages[-self.full :]) * int(outcome.texts[0])
         return Ranking(
-            question=question,
-            items=tuple(self._item(index, candidates[index], outcome) for index in order[: options.top].tolist()),
+            question=group.question,
+            items=tuple(
+                self._item(index, group.candidates[index], outcome, spans[index])
+                for index in outcome.order[chosen].tolist()
+            ),
             relative_cost=layers_run / all_layers if all_layers else 1.0,
-            stages=stages,
+            stages=self._costs(outcome),
             full_flops=int(outcome.full_flops[-self.full :].sum()),
             complete=outcome.complete,
+            likely=is_likely(float(scores[0]), options.min_score) if self.exits[-1] else None,
         )
 
-    def _item(self, index: int, candidate: TextOrMapping, outcome: Outcome) -> Item:
+    def _item(self, index: int, candidate: TextOrMapping, outcome: Outcome, window: Span | None) -> Item:
         stage = int(outcome.stage[index])
         return Item(
             text=text_of(candidate),
             score=float(outcome.probability[index]),
             raw_score=float(outcome.raw[index]),
             index=index,
-            exit=self.stages[stage].exit,
+            exit=self.stages[stage].exit if stage >= 0 else 0,
             scores=tuple(outcome.scores[: stage + 1, index].tolist()),
             truncated=bool(outcome.truncated[index]),
             document=candidate,
+            window=window,
         )
 
     def _costs(self, outcome: Outcome) -> tuple[StageCost, ...]:
         scored = np.isfinite(outcome.scores).sum(1)
-        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, strict=True)
-        return tuple(StageCost(stage.exit, int(n), int(flops), float(seconds)) for stage, n, flops, seconds in rows)
+        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, outcome.texts, strict=True)
+        return tuple(
+            StageCost(stage.exit, int(n), int(flops), float(seconds), int(texts))
+            for stage, n, flops, seconds, texts in rows
+        )
+
+
+def _skips(group: CheckedGroup, options: RankOptions) -> bool:
+    """Whether the first stage is sure enough not to rank the group."""
+    return options.skip_if_sure is not None and is_sure(sure_scores(group.candidates), options.skip_if_sure)

@@ -16,6 +16,7 @@ from rich.text import Text
 TextOrMapping = str | Mapping[str, Any]
 """A candidate: its text, or a mapping with the text under "text"."""
 
+NO_ANSWER = "None of these is likely to be an answer."
 EMPTY_ROW = "<tr><td>(no candidates)</td></tr>"
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -38,6 +39,8 @@ class Item:
     """Whether question and text together were too long, so that the end of one or both was cut off."""
     document: TextOrMapping = field(repr=False)
     """The candidate as it was passed."""
+    window: tuple[int, int] | None = None
+    """The part of the text that it was ranked by, `text[start:end]`; None if that is all of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class StageCost:
     flops: int
     seconds: float = field(compare=False)
     """Not compared: two rankings that differ only in time are equal."""
+    texts: int = 0
+    """How many texts it read: more than candidates, where long texts were divided into windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,11 @@ class Ranking:
     """Operations of running every candidate to the last exit; 0 if unknown."""
     complete: bool = True
     """False if a deadline stopped the ranking before its last stage."""
+    likely: bool | None = None
+    """Whether the best candidate is probably an answer: its score is at least `min_score`, or 0.5 without one. None for
+    rankers that only compare words, whose scores are no probabilities."""
+    skipped: bool = False
+    """True if the first stage was so sure (`skip_if_sure`) that nothing was computed: the order and scores are its."""
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)
@@ -88,7 +98,7 @@ class Ranking:
 
     def to_dict(self) -> dict[str, Any]:
         """The ranking as `cascada rank --json` prints it; a candidate passed as a mapping is included as `document`."""
-        keys = ("index", "text", "score", "raw_score", "exit", "truncated", "scores")
+        keys = ("index", "text", "score", "raw_score", "exit", "truncated", "scores", "window")
         return {
             "items": [
                 {key: getattr(item, key) for key in keys}
@@ -100,14 +110,19 @@ class Ranking:
             "full_flops": self.full_flops,
             "stages": [asdict(stage) for stage in self.stages],
             "complete": self.complete,
+            "likely": self.likely,
+            "skipped": self.skipped,
         }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        title = Text(on_one_line(self.question))
+        yield Text(on_one_line(self.question), style="bold")
+        if self.likely is False:
+            yield Text(NO_ANSWER, style="yellow")
         if not self.items:
-            yield title.append("\n(no candidates)")
+            if self.likely is not False:
+                yield Text("(no candidates)")
             return
-        table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1))
+        table = Table(box=None, padding=(0, 1))
         for name in ("", "score", "#"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("", overflow="fold")
@@ -128,7 +143,8 @@ class Ranking:
             f"<tr><td>{place}</td><td>{item.score:.3f}</td><td style='text-align:left'>{_html(item.text)}</td></tr>"
             for place, item in enumerate(self.items, 1)
         )
-        return f"<table><caption>{_html(self.question)}</caption>{rows or EMPTY_ROW}</table>"
+        note = f"<br>{NO_ANSWER}" if self.likely is False else ""
+        return f"<table><caption>{_html(self.question)}{note}</caption>{rows or EMPTY_ROW}</table>"
 
 
 def on_one_line(text: str) -> str:

@@ -17,18 +17,23 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Pairs:
-    """The surviving candidates of one or more questions: pair i is `texts[i]` for `questions[owner[i]]`."""
+    """The surviving candidates of one or more questions: pair i is `texts[i]` for `questions[owner[i]]`.
+
+    A candidate whose text is too long has several pairs, one for each window of it (see `long_texts.py`).
+    """
 
     questions: Sequence[str]
     texts: Sequence[str]
     owner: Ints  # (pairs,)
+    candidate: Ints | None = None  # (pairs,): the number of each pair's candidate, ascending; None if it is the pair's
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: Ints) -> Pairs:
         """The pairs of these rows."""
-        return Pairs(self.questions, [self.texts[row] for row in rows], self.owner[rows])
+        candidate = None if self.candidate is None else self.candidate[rows]
+        return Pairs(self.questions, [self.texts[row] for row in rows], self.owner[rows], candidate)
 
 
 class State(Protocol):
@@ -86,7 +91,8 @@ class Stage(Protocol):
     """One step of a ranker.
 
     `exit` is the number of the layer after which candidates may be dropped, or 0 for a stage without layers. `layers`
-    is the cost per candidate, in transformer layers. `score` may be called from several threads at once.
+    is the cost per candidate, in transformer layers. `score` may be called from several threads at once. A stage that
+    reads only so many tokens of a text says so in an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
     """
 
     exit: int

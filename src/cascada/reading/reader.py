@@ -10,7 +10,7 @@ import numpy as np
 
 from cascada.core.errors import CascadaError, require_torch
 from cascada.ranking.arrays import shortest_first, sigmoid
-from cascada.ranking.inputs import checked_top
+from cascada.ranking.checks import checked_top
 from cascada.reading.shape import check_reader
 from cascada.reading.span import Floats, Span, best_span
 from cascada.text.pairs import Ints

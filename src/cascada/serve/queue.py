@@ -46,8 +46,8 @@ class Job:
         return not self.result.done()
 
     def can_join(self, first: Job) -> bool:
-        """Whether the two can share a batch: the same plan, and deadlines that are close to each other."""
-        if self.options.plan != first.options.plan:
+        """Whether the two can share a batch: computed alike, and with deadlines that are close to each other."""
+        if self.options.to_run != first.options.to_run:
             return False
         own, batch = self.options.deadline, first.options.deadline
         if own is NO_DEADLINE or batch is NO_DEADLINE:

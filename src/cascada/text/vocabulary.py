@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from cascada.core.errors import CascadaError
 from cascada.text.pairs import EncodedPairs, Ints, concatenate
+from cascada.text.sentence_windows import Span, TextLimit
 from cascada.text.sides import padded_sides
 from cascada.text.words import BRACKETS
 
@@ -29,7 +33,8 @@ _WORD = re.compile(
             r"\w+",
             r"[^\w\s]",
         )
-    )
+    ),
+    re.IGNORECASE,
 )
 
 
@@ -97,6 +102,22 @@ class WordPairTokenizer:
         pairs = [(question_ids[index], text) for index, text in zip(owner, text_ids, strict=True)]
         rows = [((question[:most], 0), (text[:most], 1)) for question, text in pairs]
         return concatenate(rows, [len(question) > most or len(text) > most for question, text in pairs])
+
+
+@dataclass(frozen=True)
+class WordLimit(TextLimit):
+    """The limit of a ranker that reads this many words of a text."""
+
+    longest: int
+
+    def room(self, questions: Sequence[str]) -> Ints:
+        return np.full(len(questions), self.longest, np.int64)
+
+    def counts(self, texts: Sequence[str]) -> Ints:
+        return np.array([len(word_tokens(text)) for text in texts], np.int64)
+
+    def tokens(self, text: str) -> list[Span]:
+        return [word.span() for word in _WORD.finditer(text)]
 
 
 def padded_words(encoded: EncodedPairs, rows: Sequence[int] | Ints) -> tuple[Ints, Ints]:

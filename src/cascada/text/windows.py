@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,7 @@ import numpy as np
 
 from cascada.core.errors import CascadaError
 from cascada.text.pairs import Bools, EncodedPairs, Ints, PairTokenizer, concatenate, kept_lengths
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
+from cascada.text.words import without_surrogates
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class WindowTokenizer:
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> Windows:
         """Encode `texts[i]` against `questions[owner[i]]`."""
         question_tokens = self.pairs.tokens(questions)
-        valid = [_SURROGATES.sub("\ufffd", text) for text in texts]  # one character for one: offsets stay valid
+        valid = [without_surrogates(text, same_length=True) for text in texts]
         encodings = self.pairs.tokenizer.encode_batch(valid, add_special_tokens=False)
         rows, truncated, columns = [], [], []
         pairs = zip((question_tokens[index] for index in owner), encodings, strict=True)

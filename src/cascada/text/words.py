@@ -6,6 +6,8 @@ import re
 
 WORD = re.compile(r"\w+")
 
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
 BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
 """How the Penn Treebank writes brackets, in lower case."""
 
@@ -39,13 +41,18 @@ def normalise(text: str) -> str:
     return " ".join(words(text))
 
 
-def without_surrogates(text: str) -> str:
-    """Replace surrogates, which no tokenizer and no UTF-8 file takes: a pair becomes its character, a lone one �."""
+def without_surrogates(text: str, *, same_length: bool = False) -> str:
+    """Replace surrogates, which no tokenizer and no UTF-8 file takes: a pair becomes its character, a lone one �.
+
+    With `same_length`, each of them becomes �, so that character offsets stay valid.
+    """
     if text.isascii():
         return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
+        if same_length:
+            return _SURROGATES.sub("\ufffd", text)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
 

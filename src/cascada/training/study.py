@@ -198,7 +198,11 @@ def _ranked(study: StudyRecipe, model: Path, groups: list[Group]) -> list[Run]:
     from cascada.ranking.runs import exit_runs, run_of
 
     ranker = Ranker.load(str(model))
-    return exit_runs(ranker, groups) if study.exits == "each" else [run_of(ranker, groups, RankOptions(drop=0))]
+    return (
+        exit_runs(ranker, groups)
+        if study.exits == "each"
+        else [run_of(ranker, groups, RankOptions(drop=0, long="first"))]
+    )
 
 
 def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, Any]:

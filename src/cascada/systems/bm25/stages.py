@@ -64,7 +64,8 @@ class BM25Stage:
 
     def probability(self, scores: Floats) -> Floats:
         """x / (1 + x): the same order between 0 and 1, not a probability of being correct."""
-        return scores / (1 + scores)
+        known = np.maximum(scores, 0)  # a prior may take a score below 0
+        return known / (1 + known)
 
     def _score_group(self, question: str, texts: list[str]) -> Floats:
         documents = [Counter(words(text)) for text in texts]

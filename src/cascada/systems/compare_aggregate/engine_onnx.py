@@ -13,7 +13,7 @@ from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.systems.compare_aggregate.cost import CompareAggregateFlops
 from cascada.systems.compare_aggregate.shape import ExportedCompareAggregate, read_exported
-from cascada.text.vocabulary import WORDS_FILE, Vocabulary, WordPairTokenizer, padded_words
+from cascada.text.vocabulary import WORDS_FILE, Vocabulary, WordLimit, WordPairTokenizer, padded_words
 
 WORD_BUDGET = 512
 """Padded words in one call. Calls run in parallel, one per core."""
@@ -27,6 +27,7 @@ class OnnxCompareStage:
 
     def __init__(self, folder: Path, shape: ExportedCompareAggregate, threads: int) -> None:
         self.words = WordPairTokenizer(Vocabulary.load(folder / WORDS_FILE), max_words=shape.max_words)
+        self.limit = WordLimit(shape.max_words)
         self.workers = Workers(threads)
         self.session = session_of(folder, stage_name(0), shape.precision)
         self._flop_counts = CompareAggregateFlops(shape, looked_up=True)

@@ -14,7 +14,7 @@ from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.systems.compare_aggregate.cost import CompareAggregateFlops
 from cascada.systems.compare_aggregate.folder import load
 from cascada.systems.compare_aggregate.network import CompareAggregateRanker
-from cascada.text.vocabulary import WordPairTokenizer, padded_words
+from cascada.text.vocabulary import WordLimit, WordPairTokenizer, padded_words
 
 WORD_BUDGET = 2048
 """Padded words computed at once."""
@@ -29,6 +29,7 @@ class TorchCompareStage:
     def __init__(self, model: CompareAggregateRanker, words: WordPairTokenizer) -> None:
         self.model = model
         self.words = words
+        self.limit = WordLimit(words.max_words)
         self._flop_counts = CompareAggregateFlops(model.shape)
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:

@@ -15,6 +15,7 @@ from cascada.ranking.executor import rows_of
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.pairs import EncodedPairs, PairTokenizer
+from cascada.text.sentence_windows import PieceLimit
 
 Similarity = Literal["cosine", "late"]
 
@@ -28,6 +29,7 @@ class SimilarityStage:
     def __init__(self, encoder: StagedEncoder, tokenizer: PairTokenizer, similarity: Similarity) -> None:
         self.encoder = encoder.eval()
         self.tokenizer = tokenizer
+        self.limit = PieceLimit(tokenizer, beside_question=False)
         self.similarity = similarity
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:

@@ -17,6 +17,7 @@ from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array, JoinWeights
 from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
 from cascada.text.pairs import PairTokens
+from cascada.text.sentence_windows import PieceLimit
 
 
 class SideEncoder:
@@ -79,7 +80,9 @@ class DecoupledStage:
         encodes = exit == shape.layer_exits[0] and sides.documents.store is None
         self.layers = exit if encodes else exit - first
         self._last = exit == shape.exits[-1]
-        self.reads_context = sides.documents.store is None
+        self.limit = PieceLimit(self.engine.tokenizer.document, beside_question=False)
+        self.reads_store = sides.documents.store is not None
+        self.reads_context = not self.reads_store
         """A context informs a candidate's encoding and is not compared itself. Stored encodings have none."""
 
     def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline) -> Scored:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from cascada.core.errors import CascadaError, require
+from cascada.ranking.inputs import RankArguments
 from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 
@@ -43,20 +44,9 @@ class Client:
     def __init__(self, url: str, *, key: str | None = None, timeout: float = 30.0) -> None:
         self._http: httpx.Client = _new_client(_httpx().Client, url, key, timeout)
 
-    def rank(
-        self,
-        question: str,
-        candidates: Sequence[TextOrMapping],
-        *,
-        top: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
-    ) -> Ranking:
+    def rank(self, question: str, candidates: Sequence[TextOrMapping], **arguments: Unpack[RankArguments]) -> Ranking:
         """`Ranker.rank`, on the server."""
-        body = _body(
-            question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, deadline_ms=deadline_ms
-        )
+        body = _body(question=question, candidates=list(candidates), **arguments)
         return _ranking(question, candidates, self._post("/v1/rank", body))
 
     def ask(
@@ -96,19 +86,10 @@ class AsyncClient:
         self._http: httpx.AsyncClient = _new_client(_httpx().AsyncClient, url, key, timeout)
 
     async def rank(
-        self,
-        question: str,
-        candidates: Sequence[TextOrMapping],
-        *,
-        top: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
+        self, question: str, candidates: Sequence[TextOrMapping], **arguments: Unpack[RankArguments]
     ) -> Ranking:
         """`Ranker.rank`, on the server."""
-        body = _body(
-            question=question, candidates=list(candidates), top=top, drop=drop, keep=keep, deadline_ms=deadline_ms
-        )
+        body = _body(question=question, candidates=list(candidates), **arguments)
         return _ranking(question, candidates, await self._post("/v1/rank", body))
 
     async def ask(
@@ -200,13 +181,16 @@ def _ranking(question: str, candidates: Sequence[TextOrMapping], content: dict[s
             stages=tuple(StageCost(**_known(StageCost, stage)) for stage in content["stages"]),
             full_flops=content["full_flops"],
             complete=content["complete"],
+            likely=content.get("likely"),
+            skipped=content.get("skipped", False),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ServerError(f"The response is not a ranking: {type(error).__name__} {error}.") from error
 
 
 def _item(content: dict[str, Any], document: TextOrMapping) -> Item:
-    return Item(**_known(Item, content) | {"scores": tuple(content["scores"]), "document": document})
+    window = None if content.get("window") is None else tuple(content["window"])
+    return Item(**_known(Item, content) | {"scores": tuple(content["scores"]), "document": document, "window": window})
 
 
 def _answers(content: dict[str, Any]) -> Answers:

@@ -132,7 +132,7 @@ def test_min_score_leaves_candidates_out(cascada, file):
     found = ranked(cascada("rank", QUESTION, file, "--min-score", score, "--json"))
     assert found["items"] == [item for item in everything if item["score"] >= score]
     shown = cascada("rank", QUESTION, file, "--min-score", "1")
-    assert (shown.code, shown.out.splitlines()) == (0, [QUESTION, "(no candidates)"])
+    assert (shown.code, shown.out.splitlines()) == (0, [QUESTION, "None of these is likely to be an answer."])
     assert_refused(cascada("rank", QUESTION, file, "--min-score", "1.5"), "min_score is 1.5", "from 0 to 1")
 
 

@@ -120,7 +120,7 @@ def test_questions_of_every_kind_are_asked(ranker, asked):
 
 @pytest.mark.parametrize("kind", ["monolithic", "cascade", "cosine"])
 def test_a_text_that_does_not_fit_is_reported(rankers, question, words, kind):
-    ranking = rankers[kind].rank(question, ["short", " ".join(words * 5), "", "x" * 100_000])
+    ranking = rankers[kind].rank(question, ["short", " ".join(words * 5), "", "x" * 100_000], long="first")
     longest = [item.text for item in ranking if item.truncated]
     assert longest == [" ".join(words * 5)], "an endless word is one token in this vocabulary"
 
@@ -177,7 +177,9 @@ def test_min_score_applies_before_top(ranker, question, sentences):
 def test_a_min_score_that_no_candidate_reaches_gives_an_empty_ranking_that_prints(ranker, question, sentences):
     ranking = ranker.rank(question, sentences, min_score=1)
     assert len(ranking) == 0
-    assert str(ranking).splitlines() == [question, "(no candidates)"]
+    outcome = "(no candidates)" if ranking.likely is None else "None of these is likely to be an answer."
+    assert str(ranking).splitlines() == [question, outcome]
+    assert ranking.likely is (False if ranker.exits[-1] else None)
     assert ranking.to_dict()["items"] == []
     (of_many,) = ranker.rank_many([(question, sentences)], min_score=1)
     assert of_many == ranking

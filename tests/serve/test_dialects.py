@@ -58,9 +58,9 @@ def test_coheres_client_raises_its_own_errors_with_our_sentence(bm25):
 
 def test_cohere_results_have_raw_scores_and_say_which_texts_were_truncated(cascade_server, cascade, words, long):
     texts = [words[3], long]
-    body = {"model": "m", "query": words[0], "documents": texts}
+    body = {"model": "m", "query": words[0], "documents": texts, "long": "first"}
     results = cascade_server.post("/v2/rerank", json=body).json()["results"]
-    local = cascade.rank(words[0], texts)
+    local = cascade.rank(words[0], texts, long="first")
     assert [result["truncated"] for result in results] == [item.truncated for item in local]
     assert [result["raw_score"] for result in results] == pytest.approx([item.raw_score for item in local], abs=1e-5)
     assert {result["truncated"] for result in results} == {True, False}
@@ -76,9 +76,31 @@ def test_cohere_rank_fields_are_read_instead_of_the_text(bm25):
 
 
 def test_a_warning_names_what_is_ignored(bm25):
-    body = {"model": "m", "query": QUESTION, "documents": TEXTS, "max_tokens_per_doc": 100}
+    body = {"model": "m", "query": QUESTION, "documents": TEXTS, "max_chunks_per_doc": 100}
     (warning,) = bm25.post("/v2/rerank", json=body).json()["meta"]["warnings"]
-    assert warning.startswith("max_tokens_per_doc is ignored")
+    assert warning.startswith("max_chunks_per_doc is ignored")
+
+
+def test_cohere_max_tokens_per_doc_is_honoured(cascade_server, words, long):
+    body = {"model": "m", "query": words[0], "documents": [long]}
+    whole = cascade_server.post("/v2/rerank", json=body).json()["results"][0]
+    cut = cascade_server.post("/v2/rerank", json=body | {"max_tokens_per_doc": 20}).json()["results"][0]
+    assert (whole["truncated"], cut["truncated"]) == (False, True)
+
+
+@pytest.mark.parametrize("path", ["/v1/rank", "/v1/rerank", "/v2/rerank", "/rerank"])
+def test_every_dialect_gives_the_order_of_the_ranker_whatever_the_options(cascade_server, cascade, words, long, path):
+    texts = [words[5], long, words[7], words[9]]
+    for options in ({}, {"long": "first"}, {"max_tokens": 20}, {"prior": 3.0}, {"cut": "gap"}, {"min_score": 0.5}):
+        body = {"query": words[0], "documents": texts, "texts": texts, "question": words[0], "candidates": texts}
+        content = cascade_server.post(path, json=body | options).json()
+        results = content if isinstance(content, list) else content.get("results", content.get("items"))
+        assert [result["index"] for result in results] == [
+            item.index for item in cascade.rank(words[0], texts, **options)
+        ]
+    assert cascade_server.post(path, json=body | {"long": "error"}).status_code == 413
+    assert cascade_server.post(path, json=body | {"long": "some"}).status_code == 422
+    assert cascade_server.post(path, json=body | {"skip_if_sure": 1}).status_code == 422
 
 
 @pytest.mark.parametrize(("choice", "returned"), [({}, True), ({"return_documents": False}, False)])
@@ -117,10 +139,11 @@ def test_text_embeddings_inference_gives_raw_scores_when_asked(cascade_server, c
 
 def test_text_embeddings_inference_rejects_long_texts_when_truncation_is_off(cascade_server, words, long):
     body = {"query": words[0], "texts": [words[1], long]}
-    assert [result["truncated"] for result in cascade_server.post("/rerank", json=body).json()].count(True) == 1
+    cut = cascade_server.post("/rerank", json=body | {"truncate": True}).json()
+    assert [result["truncated"] for result in cut].count(True) == 1
     rejected = cascade_server.post("/rerank", json=body | {"truncate": False})
     assert (rejected.status_code, rejected.json()["error_type"]) == (413, "Validation")
-    assert rejected.json()["error"].startswith("Text 1 and the query do not fit")
+    assert rejected.json()["error"].startswith("Candidate 1 does not fit")
 
 
 def test_text_embeddings_inference_gets_its_own_error_types(bm25):

@@ -32,6 +32,19 @@ def rank(
         float | None,
         typer.Option(help="Stop after this many milliseconds; --drop fit drops candidates to finish in time."),
     ] = None,
+    cut: Annotated[str | None, typer.Option(help="gap: show only those before the widest gap in scores.")] = None,
+    long: Annotated[
+        str | None,
+        typer.Option(help="Texts longer than the model reads: best (window), first (cut), error."),
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Read only this many tokens of each text.")] = None,
+    prior: Annotated[
+        float | None,
+        typer.Option(help="Count in the first stage with this weight: “prior” in JSONL, else the order; 2 is usual."),
+    ] = None,
+    skip_if_sure: Annotated[
+        float | None, typer.Option(help="Keep the order of “prior” if its best is ahead by so many deviations.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which candidates were dropped at which exit, and their scores.")
     ] = False,
@@ -47,7 +60,18 @@ def rank(
     candidates = read_candidates(file)
     ranker = Ranker.load(model, store=store)
     ranking = ranker.rank(
-        question, candidates, top=top, min_score=min_score, drop=drop_ratios, keep=counts, deadline_ms=deadline_ms
+        question,
+        candidates,
+        top=top,
+        min_score=min_score,
+        drop=drop_ratios,
+        keep=counts,
+        deadline_ms=deadline_ms,
+        cut=cut,  # type: ignore[arg-type]
+        long=long,  # type: ignore[arg-type]
+        max_tokens=max_tokens,
+        prior=prior,
+        skip_if_sure=skip_if_sure,
     )
     if as_json:
         print(json.dumps(ranking.to_dict()))

@@ -183,7 +183,7 @@ def best_windows(scores: Floats, candidate: Ints | None, stage: Ints | None = No
         return np.arange(len(scores))
     keys = (-scores, candidate) if stage is None else (-scores, -stage, candidate)
     order = np.lexsort(keys)
-    return order[np.unique(candidate[order], return_index=True)[1]]  # type: ignore[no-any-return]
+    return order[np.unique(candidate[order], return_index=True)[1]]
 
 
 def _next_rows(scores: Floats, pairs: Pairs, rule: Rule, *, all_windows: bool) -> Ints:

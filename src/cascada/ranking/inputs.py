@@ -113,7 +113,8 @@ class RankOptions:
     @property
     def to_run(self) -> RankOptions:
         """What groups that are run together must have in common: not the deadline, nor what is returned."""
-        return replace(self, top=None, min_score=None, cut=None, drop=None, keep=None, deadline=NO_DEADLINE)
+        drop = self.drop if self.plan is None else None
+        return replace(self, top=None, min_score=None, cut=None, drop=drop, keep=None, deadline=NO_DEADLINE)
 
 
 def _prior_weight(prior: float | bool | None) -> float:

@@ -14,7 +14,7 @@ from cascada.ranking.result import TextOrMapping
 from cascada.ranking.stage import Floats, Ints
 
 PRIOR = 2.0
-"""The default weight, chosen on TREC-DL 2021's lists of BM25 and SPLADE (`benchmarks/prior.py`)."""
+"""The default weight, chosen on TREC-DL 2021's lists of BM25 and SPLADE."""
 
 
 def first_stage_scores(candidates: Sequence[TextOrMapping]) -> Floats | None:

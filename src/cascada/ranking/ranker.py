@@ -294,6 +294,14 @@ class Ranker:
         )
 
 
+def reselected(ranking: Ranking, options: RankOptions) -> Ranking:
+    """The part of a whole ranking that these options return."""
+    scores = np.array([item.score for item in ranking])
+    chosen = selected(scores, top=options.top, min_score=options.min_score, cut=options.cut)
+    likely = None if ranking.likely is None else is_likely(float(scores[0]), options.min_score)
+    return replace(ranking, items=tuple(ranking.items[place] for place in chosen), likely=likely)
+
+
 def _skips(group: CheckedGroup, options: RankOptions) -> bool:
     """Whether the first stage is sure enough not to rank the group."""
     return options.skip_if_sure is not None and is_sure(sure_scores(group.candidates), options.skip_if_sure)

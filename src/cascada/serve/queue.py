@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from cascada.core.errors import NotHeld
+from cascada.core.errors import NotHeld, TextTooLong
 from cascada.ranking import Ranker, Ranking
 from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.stage import NO_DEADLINE, Deadline
@@ -159,7 +159,7 @@ class Batcher:
 
     def _rank(self, batch: list[Job]) -> list[Ranking]:
         """Whole rankings: jobs of one batch may want different numbers of results."""
-        options = replace(batch[0].options, top=None, deadline=BatchDeadline.of(batch))
+        options = replace(batch[0].options.to_run, deadline=BatchDeadline.of(batch))
         return self.ranker.rank_together([job.group for job in batch], options)
 
 
@@ -169,6 +169,6 @@ class ComputationFailed(Exception):
 
 def _fail(job: Job, error: BaseException) -> None:
     if job.waiting:
-        failure = error if isinstance(error, NotHeld) else ComputationFailed()
+        failure = error if isinstance(error, (NotHeld, TextTooLong)) else ComputationFailed()
         failure.__cause__ = None if failure is error else error
         job.result.set_exception(failure)

@@ -38,6 +38,18 @@ class RankParameters(BaseModel):
     deadline_ms: Number | None = Field(
         None, gt=0, description="After this many milliseconds, respond with the best complete order so far."
     )
+    min_score: Number | None = Field(None, ge=0, le=1, description="Return only results whose score is at least this.")
+    cut: Literal["gap"] | None = Field(None, description="Return only the results before the widest gap in the scores.")
+    long: Literal["best", "first", "error"] | None = Field(
+        None, description="Texts longer than the model reads: count their best window, cut them, or reject them."
+    )
+    max_tokens: int | None = Field(None, ge=1, description="Read only this many tokens of each text.")
+    prior: bool | Number | None = Field(
+        None, description='Count in the first stage: true, or its weight. Its scores are under "prior", or the order.'
+    )
+    skip_if_sure: Number | None = Field(
+        None, ge=0, description="Keep the first stage's order if its best score is ahead by so many deviations."
+    )
 
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from cascada.core.errors import CascadaError, NotHeld
+from cascada.core.errors import CascadaError, NotHeld, TextTooLong
 
 Reason = Literal[
     "malformed", "invalid", "empty", "too_large", "unauthorized", "overloaded", "too_slow", "unsupported",
@@ -74,6 +74,10 @@ async def on_user_mistake(request: Request, error: Exception) -> Response:
     return error_response(request, ApiError("invalid", str(error)))
 
 
+async def on_too_long(request: Request, error: Exception) -> Response:
+    return error_response(request, ApiError("too_large", str(error)))
+
+
 async def on_held_elsewhere(request: Request, error: Exception) -> Response:
     """Another server holds the data: HTTP calls the request misdirected."""
     return error_response(request, ApiError("elsewhere", str(error)))
@@ -98,6 +102,7 @@ HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Resp
     ApiError: on_api_error,
     CascadaError: on_user_mistake,
     NotHeld: on_held_elsewhere,
+    TextTooLong: on_too_long,
     HTTPException: on_no_route,
     ClientDisconnect: on_disconnect,
 }

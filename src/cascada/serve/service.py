@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Any, Protocol, TypeVar
 
@@ -15,6 +14,8 @@ from starlette.requests import ClientDisconnect
 from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
 from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
+from cascada.ranking.prior import first_stage_scores, sure_scores
+from cascada.ranking.ranker import reselected
 from cascada.ranking.result import TextOrMapping
 from cascada.serve.metrics import Metrics
 from cascada.serve.queue import Batcher, Job
@@ -80,11 +81,16 @@ class Service:
     ) -> Ranking:
         """Rank the candidates of one request, possibly in a batch with others."""
         options = self.options(parameters, top)
-        job = Job.of(self._checked(question, candidates), options)
+        group = self._checked(question, candidates)
+        if options.skip_if_sure is not None:
+            sure_scores(group.candidates)
+        elif options.prior:
+            first_stage_scores(group.candidates)
+        job = Job.of(group, options)
         self.batcher.add(job)
         ranking = await self._wait_for(request, job.result)
         request.state.log_fields.update(candidates=len(candidates), complete=ranking.complete)
-        return replace(ranking, items=ranking.items[: options.top])
+        return reselected(ranking, options)
 
     async def call(self, request: Request, work: Callable[[], T]) -> T:
         """Run other work in the computing thread, unless the client disconnects first."""
@@ -96,7 +102,18 @@ class Service:
         The deadline starts here, so that it includes the wait in the queue.
         """
         deadline_ms = parameters.deadline_ms or self.settings.deadline_ms
-        options = RankOptions.of(top=top, drop=parameters.drop, keep=parameters.keep, deadline_ms=deadline_ms)
+        options = RankOptions.of(
+            top=top,
+            drop=parameters.drop,
+            keep=parameters.keep,
+            min_score=parameters.min_score,
+            cut=parameters.cut,
+            deadline_ms=deadline_ms,
+            long=parameters.long,
+            max_tokens=parameters.max_tokens,
+            prior=parameters.prior,
+            skip_if_sure=parameters.skip_if_sure,
+        )
         return self.ranker.resolved(options)
 
     def check_question(self, question: str) -> None:

@@ -92,4 +92,4 @@ class PieceLimit(TextLimit):
 
     def tokens(self, text: str) -> list[Span]:
         plain = without_surrogates(text, same_length=True)
-        return self.tokenizer.tokenizer.encode(plain, add_special_tokens=False).offsets  # type: ignore[no-any-return]
+        return self.tokenizer.tokenizer.encode(plain, add_special_tokens=False).offsets

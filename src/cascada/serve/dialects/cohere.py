@@ -57,7 +57,7 @@ class RerankRequest(RankParameters):
     return_documents: bool | None = Field(None, description="Default: false; true for models named jina-….")
     rank_fields: list[str] | None = Field(None, description='Fields of the documents to read instead of "text".')
     max_chunks_per_doc: Any = Field(None, description="Ignored: a document is not split.")
-    max_tokens_per_doc: Any = Field(None, description="Ignored: the model's own maximum length applies.")
+    max_tokens_per_doc: int | None = Field(None, ge=1, description="Read only this many tokens of each document.")
 
     @property
     def returns_documents(self) -> bool:
@@ -79,7 +79,8 @@ def add_routes(service: Service, router: APIRouter) -> None:
     async def rerank(request: Request, body: Annotated[RerankRequest, Depends(read)]) -> Response:
         """Rerank documents as Cohere and Jina do."""
         candidates = [_text_to_read(document, body.rank_fields) for document in body.documents]
-        ranking = await service.rank(request, body.query, candidates, body, body.top_n)
+        parameters = body.model_copy(update={"max_tokens": body.max_tokens or body.max_tokens_per_doc})
+        ranking = await service.rank(request, body.query, candidates, parameters, body.top_n)
         tokens = estimated_tokens(CheckedGroup(body.query, tuple(candidates)))
         return json_response(_response(request, body, ranking, service.settings.model, tokens))
 
@@ -106,6 +107,7 @@ def _response(request: Request, body: RerankRequest, ranking: Ranking, model: st
         "meta": {"api_version": {"version": version}} | _warnings(body, ranking),
         "usage": {"total_tokens": tokens},
         "complete": ranking.complete,
+        "likely": ranking.likely,
     }
 
 
@@ -122,8 +124,8 @@ def _result(item: Item, body: RerankRequest) -> dict[str, Any]:
 
 
 def _warnings(body: RerankRequest, ranking: Ranking) -> dict[str, list[str]]:
-    ignored = [name for name in ("max_chunks_per_doc", "max_tokens_per_doc") if getattr(body, name) is not None]
-    warnings = [f"{name} is ignored: documents are read up to the model's own maximum length." for name in ignored]
+    ignored = "max_chunks_per_doc is ignored: a long document is read in as many windows as it has."
+    warnings = [] if body.max_chunks_per_doc is None else [ignored]
     if not ranking.complete:
         warnings.append("The deadline stopped the ranking: this is the best complete order known so far.")
     return {"warnings": warnings} if warnings else {}

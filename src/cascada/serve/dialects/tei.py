@@ -46,11 +46,8 @@ def add_routes(service: Service, router: APIRouter) -> None:
     @router.post("/rerank", **description(RerankRequest, example=EXAMPLE, response=RESPONSE, error=ERROR))
     async def rerank_texts(request: Request, body: Annotated[RerankRequest, Depends(read)]) -> Response:
         """Rerank texts as Text Embeddings Inference does."""
-        ranking = await service.rank(request, body.query, body.texts, body)
-        truncated = [item.index for item in ranking if item.truncated]
-        if truncated and body.truncate is False:
-            message = f"Text {min(truncated)} and the query do not fit the model, and truncate is false."
-            raise ApiError("too_large", message)
+        chosen = {None: body.long, True: body.long or "first", False: "error"}[body.truncate]
+        ranking = await service.rank(request, body.query, body.texts, body.model_copy(update={"long": chosen}))
         return json_response([_result(item, body) for item in ranking])
 
 

@@ -64,7 +64,7 @@ class BM25Stage:
 
     def probability(self, scores: Floats) -> Floats:
         """x / (1 + x): the same order between 0 and 1, not a probability of being correct."""
-        known = np.maximum(scores, 0)  # a prior may take a score below 0
+        known: Floats = np.maximum(scores, 0)  # a prior may take a score below 0
         return known / (1 + known)
 
     def _score_group(self, question: str, texts: list[str]) -> Floats:

@@ -34,6 +34,7 @@ def parts(path: str, at_least: int, tuned: int, reported: int) -> tuple[list[Gro
     """Questions to choose the plan on, and others to report."""
     groups = [group for group in load(path, mode="clean") if len(group.candidates) >= at_least]
     shuffled = [groups[place] for place in np.random.default_rng(0).permutation(len(groups))]
+    tuned = min(tuned, len(groups) // 2)
     return shuffled[:tuned], shuffled[tuned : tuned + reported]
 
 
@@ -77,7 +78,9 @@ def main() -> None:
     parser.add_argument("model", help="a trained cascade with exit 0")
     parser.add_argument("--tune", nargs="+", required=True, help="data sets with long lists")
     parser.add_argument("--at-least", type=int, default=100)
-    parser.add_argument("--tuned", type=int, default=40, help="questions of each set that the plan is chosen on")
+    parser.add_argument(
+        "--tuned", type=int, default=40, help="questions of each set that the plan is chosen on, half of them at most"
+    )
     parser.add_argument("--reported", type=int, default=200)
     parser.add_argument("--loss", type=float, default=0.005)
     parser.add_argument("--candidates", type=int, default=400)

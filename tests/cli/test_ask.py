@@ -153,7 +153,7 @@ def test_a_mistake_is_one_sentence(cascada, folder, monkeypatch, arguments, sent
     monkeypatch.chdir(folder.parent)
     (folder / "bad.docx").write_text("x")
     (folder.parent / "index").mkdir()
-    (folder.parent / "index" / "cascada-index.json").write_text('{"format": 1}')
+    (folder.parent / "index" / "cascada-index.json").write_text('{"format": 2}')
     assert_refused(cascada("ask", QUESTION, *arguments), sentence)
 
 

@@ -84,12 +84,12 @@ def small(tmp_path):
     shutil.copytree(ROOT / "docs-tooling", tmp_path / "docs-tooling")
     (tmp_path / "docs").mkdir()
     (tmp_path / "recipes").mkdir()
-    nav = "nav: [index.md, page.md, contributing.md, changelog.md]"
+    nav = "nav: [index.md, page.md, contributing.md, changelog.md, security.md]"
     (tmp_path / "mkdocs.yml").write_text(f"INHERIT: {ROOT / 'mkdocs.yml'}\nplugins: []\n{nav}\n", encoding="utf-8")
     (tmp_path / "recipes" / "one.yaml").write_text("seed: 1\n", encoding="utf-8")
     (tmp_path / "docs" / "page.md").write_text("# Page\n\n## Part\n\n[one](../recipes)\n", encoding="utf-8")
     (tmp_path / "README.md").write_text("# Read me\n\n[page](docs/page.md#part)\n", encoding="utf-8")
-    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"):
         (tmp_path / name).write_text(f"# {name}\n", encoding="utf-8")
     return tmp_path
 

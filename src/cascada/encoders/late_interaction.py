@@ -29,6 +29,8 @@ NO_MATCH = -1.0
 SCALE, SHIFT = 10.0, -8.0
 """From a similarity to a raw score, whose sigmoid is the probability; until `cascada calibrate` fits both."""
 
+ONE_THREAD = 1 << 18
+"""Multiplications of a product that OpenBLAS computes in the calling thread."""
 
 DOCUMENTS_AT_ONCE = 128
 """Documents whose tokens are compared with a question together."""
@@ -147,12 +149,22 @@ def match(vectors: PieceVectors, tokens: PairTokens, rows: Ints) -> tuple[Floats
         return np.zeros(len(rows), np.float32), np.zeros(len(rows), np.int64)
     if len(ids):
         pieces, column = _distinct(ids, len(vectors.weights))
-        similar = vectors.unit(question) @ vectors.unit(pieces).T  # (question, pieces)
+        similar = _products(vectors.unit(question), vectors.unit(pieces))  # (question, pieces)
         some = np.flatnonzero(lengths)
         starts = np.cumsum(lengths[some]) - lengths[some]
         best = np.maximum.reduceat(similar[:, column], starts, axis=1)  # (question, texts with pieces)
         scores[some] = weights @ best / weights.sum()
     return scores, lengths * len(question)
+
+
+def _products(rows: Floats, columns: Floats) -> Floats:
+    """`rows @ columns.T`, some columns at a time: so few that BLAS does not wake its threads, which would spin on the
+    cores for a while after the product, when the first layer needs them."""
+    some = max(1, ONE_THREAD // rows.size)
+    products = np.empty((len(rows), len(columns)), np.float32)
+    for start in range(0, len(columns), some):
+        np.matmul(rows, columns[start : start + some].T, out=products[:, start : start + some])
+    return products
 
 
 def _distinct(ids: Ints, vocabulary: int) -> tuple[Ints, Ints]:

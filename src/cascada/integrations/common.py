@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from cascada.ranking import Ranker, Ranking
+from cascada.ranking.long_texts import Long
 from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import TextOrMapping
 
@@ -26,6 +27,7 @@ class SupportsRank(Protocol):
         drop: Drop = None,
         keep: Keep | None = None,
         deadline_ms: float | None = None,
+        long: Long | None = None,
     ) -> Ranking: ...
 
 
@@ -41,13 +43,14 @@ def rank_groups(
     drop: Drop = None,
     keep: Keep | None = None,
     deadline_ms: float | None = None,
+    long: Long | None = None,
 ) -> Iterator[Ranking]:
     """Rank each (question, candidates); in shared batches, unless each has its own deadline or a server ranks."""
     if isinstance(ranker, Ranker) and deadline_ms is None:
-        yield from ranker.rank_many(groups, drop=drop, keep=keep)
+        yield from ranker.rank_many(groups, drop=drop, keep=keep, long=long)
         return
     for question, candidates in groups:
-        yield ranker.rank(question, candidates, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        yield ranker.rank(question, candidates, drop=drop, keep=keep, deadline_ms=deadline_ms, long=long)
 
 
 def descending_scores(ranking: Ranking, *, raw: bool = False) -> list[float]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from cascada.core.errors import CascadaError, require
 from cascada.integrations.common import SupportsRank, descending_scores, rank_groups, ranker_of
+from cascada.ranking.long_texts import Long
 from cascada.ranking.stage import Floats
 
 
@@ -35,6 +36,7 @@ class CrossEncoder:
         drop: Any = None,
         keep: Sequence[int] | None = None,
         deadline_ms: float | None = None,
+        long: Long = "first",
         num_labels: int | None = None,
         max_length: int | None = None,
         activation_fn: Callable[..., Any] | None = None,
@@ -44,13 +46,15 @@ class CrossEncoder:
         local_files_only: bool = False,
         backend: str = "torch",
     ) -> None:
-        """`device`, `cache_folder`, `local_files_only` and `backend` are ignored."""
+        """Long texts are cut, as in sentence-transformers, unless `long` is given.
+
+        `device`, `cache_folder`, `local_files_only` and `backend` are ignored."""
         _reject(max_length=max_length, activation_fn=activation_fn, trust_remote_code=trust_remote_code)
         if num_labels not in (None, 1):
             raise CascadaError(f"num_labels is {num_labels}; a ranker has one score.")
         self.ranker = ranker_of(model)
         self._raw = getattr(self.ranker, "activation", None) == "identity"
-        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
+        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms, "long": long}
 
     def predict(
         self,

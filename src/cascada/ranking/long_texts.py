@@ -42,7 +42,7 @@ def read_texts(pairs: Pairs, limit: TextLimit | None, long: Long, max_tokens: in
     A text is too long if the ranker would cut it, or if it has more than `max_tokens` tokens; these are cut first.
     """
     count = len(pairs)
-    if limit is None:
+    if limit is None or (long == "first" and max_tokens is None):  # stages cut what they do not read
         return ReadTexts(pairs, [None] * count, np.zeros(count, bool))
     parts: list[list[Span] | None] = [None] * count
     cut = np.zeros(count, bool)

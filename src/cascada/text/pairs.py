@@ -158,6 +158,8 @@ class PairTokenizer:
         self.not_words = _not_words(tokenizer)
         """The ids of special tokens, and of the piece that stands for anything unknown."""
         self.room = max_length - self.layout.special
+        self._recent: tuple[dict[str, list[int]], Ids] = {}, np.empty(0, np.int32)
+        """Texts that were tokenised last, each with its place in the ids; replaced as one, for other threads."""
         if self.room < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
         if not 0 <= pad_id < tokenizer.get_vocab_size():
@@ -231,8 +233,23 @@ class PairTokenizer:
     def token_ids(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2).
 
-        Only as much of a huge text is read as can be used.
+        Only as much of a huge text is read as can be used. Of many texts, those of the call before are remembered:
+        a ranking counts the tokens of its texts before its first stage reads them.
         """
+        if len(texts) < MANY:
+            return self._token_ids(texts)
+        known, before = self._recent
+        missing = [text for text in texts if text not in known]
+        ids, places = self._token_ids(missing)
+        if len(missing) == len(texts):
+            self._recent = dict(zip(texts, places.tolist(), strict=True)), ids
+            return ids, places
+        places[:, 0] += len(before)
+        own = known | dict(zip(missing, places.tolist(), strict=True))
+        self._recent = {}, ids[:0]
+        return np.concatenate((before, ids)), np.array([own[text] for text in texts], np.int64)
+
+    def _token_ids(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         # Text after a cut can change only the tokens of the word that was cut. WordPiece turns a word into at most 100
         # tokens, and a longer word into one: a beginning with that many tokens to spare has all tokens that are kept.
         enough = self.max_length + max(self.max_length, 128)

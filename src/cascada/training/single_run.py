@@ -74,7 +74,7 @@ def finish(trainer: LearnerTrainer, recipe: AnyRecipe, folder: Path) -> None:
     card = part(model_kind(recipe), "learner").card(recipe, trainer.learner.examples, history)
     try:
         trainer.learner.save(folder, card)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, CascadaError) as error:
         raise CascadaError(
             f"The trained model could not be written into {recipe.output} ({error}); "
             "its checkpoints are kept, and the same command resumes from them."

@@ -94,9 +94,9 @@ def test_without_drops_two_stages_are_to_the_bit_one(cascade, question, texts):
 @pytest.mark.parametrize("drop", [0.1, 0.5, 0.97])
 def test_survivors_score_as_they_would_have_without_drops(cascade, question, texts, drop):
     model, tokenizer = cascade
-    whole = raw(ranker_of(model, tokenizer).rank(question, texts))
+    whole = raw(ranker_of(model, tokenizer).rank(question, texts, long="first"))
     early = own_scores(model, tokenizer, question, texts, 2)
-    ranking = ranker_of(model, tokenizer).rank(question, texts, drop=drop)
+    ranking = ranker_of(model, tokenizer).rank(question, texts, drop=drop, long="first")
     leave = int(drop * 100)
     assert [item.exit for item in ranking] == [4] * (100 - leave) + [2] * leave
     for item in ranking:
@@ -133,8 +133,8 @@ PLANS = st.lists(st.sampled_from([0, 0.1, 0.5, 0.9]), min_size=3, max_size=3)
 def test_survivors_score_at_every_exit_as_if_no_candidates_were_dropped(four, words, lengths, plan):
     texts = [" ".join(words[i : i + length]) for i, length in enumerate(lengths)]
     ranker = ranker_of(*four)
-    whole = {item.index: item.scores for item in ranker.rank(words[0], texts, drop=0)}
-    ranking = ranker.rank(words[0], texts, drop=plan)
+    whole = {item.index: item.scores for item in ranker.rank(words[0], texts, drop=0, long="first")}
+    ranking = ranker.rank(words[0], texts, drop=plan, long="first")
     assert sorted(item.index for item in ranking) == list(range(len(texts)))
     for item in ranking:
         assert item.scores == pytest.approx(whole[item.index][: len(item.scores)], abs=1e-5)
@@ -142,9 +142,9 @@ def test_survivors_score_at_every_exit_as_if_no_candidates_were_dropped(four, wo
 
 def test_without_drops_every_exit_is_to_the_bit_the_model_cut_there(four, question, texts):
     model, tokenizer = four
-    scores = {item.index: item.scores for item in ranker_of(model, tokenizer).rank(question, texts)}
+    scores = {item.index: item.scores for item in ranker_of(model, tokenizer).rank(question, texts, long="first")}
     for place, exit in enumerate(model.shape.exits):
-        alone = Ranker(ranker_to(model, tokenizer, exit)).rank(question, texts)
+        alone = Ranker(ranker_to(model, tokenizer, exit)).rank(question, texts, long="first")
         assert {item.index: item.raw_score for item in alone} == {i: own[place] for i, own in scores.items()}
 
 

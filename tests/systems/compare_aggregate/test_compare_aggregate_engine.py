@@ -41,7 +41,10 @@ def texts(words):
 
 
 def test_each_pair_scores_as_it_does_alone(model, vocabulary, folder, texts, words):
-    scores = [item.raw_score for item in sorted(Ranker.load(folder).rank(words[5], texts), key=lambda one: one.index)]
+    scores = [
+        item.raw_score
+        for item in sorted(Ranker.load(folder).rank(words[5], texts, long="first"), key=lambda one: one.index)
+    ]
     pairs = WordPairTokenizer(vocabulary, max_words=12)
     for text, score in zip(texts, scores, strict=True):
         alone = map(torch.from_numpy, padded_words(pairs.encode([words[5]], [text], [0]), [0]))
@@ -49,7 +52,7 @@ def test_each_pair_scores_as_it_does_alone(model, vocabulary, folder, texts, wor
 
 
 def test_scores_lie_between_0_and_1_in_the_order_of_the_ranking(folder, texts):
-    ranking = Ranker.load(folder).rank("ba da", texts)
+    ranking = Ranker.load(folder).rank("ba da", texts, long="first")
     scores = [item.score for item in ranking]
     assert scores == sorted(scores, reverse=True)
     assert 0 < min(scores) <= max(scores) < 1
@@ -61,9 +64,9 @@ def test_unknown_words_and_empty_texts_are_ranked_too(folder):
 
 
 def test_it_stands_in_front_of_a_cascade(folder, cascade_folder, texts, words):
-    ranking = Ranker.load(f"{folder}+{cascade_folder}").rank(words[3], texts, keep=[20, 5])
+    ranking = Ranker.load(f"{folder}+{cascade_folder}").rank(words[3], texts, keep=[20, 5], long="first")
     assert [stage.candidates for stage in ranking.stages] == [100, 20, 5]
-    first = [item.index for item in Ranker.load(folder).rank(words[3], texts)][:20]
+    first = [item.index for item in Ranker.load(folder).rank(words[3], texts, long="first")][:20]
     assert {item.index for item in ranking.items[:20]} == set(first)
     assert ranking.relative_cost == pytest.approx((2 * 20 + 2 * 5) / (4 * 100)), "it has no layers"
     assert ranking.stages[0].flops > 0

@@ -85,7 +85,7 @@ def scores(ranking):
 
 def test_without_drops_every_exit_scores_as_the_model_in_one_piece(engine, question, texts):
     ranker = Ranker(stages_of(engine))
-    found = scores(ranker.rank(question, texts, drop=0))
+    found = scores(ranker.rank(question, texts, drop=0, long="first"))
     expected = [in_one_piece(engine, question, text) for text in texts]
     np.testing.assert_allclose(found, expected, atol=2e-5)
     assert ranker.exits == engine.shape.exits
@@ -93,12 +93,12 @@ def test_without_drops_every_exit_scores_as_the_model_in_one_piece(engine, quest
 
 def test_stored_documents_change_nothing_and_are_asked_for_once(engine, question, texts):
     store = Memory()
-    before = Ranker(stages_of(engine)).rank(question, texts, drop=0)
-    first = Ranker(stages_of(engine, store, add=True)).rank(question, [*texts, texts[0]], drop=0)
+    before = Ranker(stages_of(engine)).rank(question, texts, drop=0, long="first")
+    first = Ranker(stages_of(engine, store, add=True)).rank(question, [*texts, texts[0]], drop=0, long="first")
     assert all(sorted(asked) == sorted(texts) for asked in store.asked), "each text once, though one came twice"
     assert len(store.kept) == len(texts)
     assert all(one.shape[1] == engine.width for one in store.kept.values())
-    again = Ranker(stages_of(engine, store)).rank(question, texts, drop=0)
+    again = Ranker(stages_of(engine, store)).rank(question, texts, drop=0, long="first")
     assert scores(again) == scores(before)
     assert scores(first)[:-1] == pytest.approx(np.array(scores(before)), abs=1e-5)
     assert [item.truncated for item in again] == [item.truncated for item in before]
@@ -149,8 +149,8 @@ def test_each_question_is_encoded_once(engine, texts, words):
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_score_does_not_depend_on_the_other_candidates(engine, question, texts, rows, drop):
     ranker = Ranker(stages_of(engine))
-    whole = scores(ranker.rank(question, texts, drop=0))
-    for item in ranker.rank(question, [texts[row] for row in rows], drop=drop):
+    whole = scores(ranker.rank(question, texts, drop=0, long="first"))
+    for item in ranker.rank(question, [texts[row] for row in rows], drop=drop, long="first"):
         expected = whole[rows[item.index]][: len(item.scores)]
         assert item.scores == pytest.approx(expected, abs=2e-5)
 
@@ -175,17 +175,19 @@ def folder(tmp_path_factory, encoder_folder):
 
 
 def test_a_folder_is_a_ranker_and_its_document_side_fills_its_store(folder, encoder_folder, question, texts):
-    expected = Ranker(stages_of(engine_of(encoder_folder, **SHAPES["cascade"]))).rank(question, texts, drop=0.5)
-    assert Ranker.load(folder).rank(question, texts, drop=0.5) == expected
+    expected = Ranker(stages_of(engine_of(encoder_folder, **SHAPES["cascade"]))).rank(
+        question, texts, drop=0.5, long="first"
+    )
+    assert Ranker.load(folder).rank(question, texts, drop=0.5, long="first") == expected
     encoder, store = document_encoder(folder), Memory()
     assert (encoder.width, len(encoder.fingerprint)) == (8, 32)
     store.put(texts, encoder.encode(texts))
-    stored = Ranker.load(folder, store=store).rank(question, texts, drop=0.5)
+    stored = Ranker.load(folder, store=store).rank(question, texts, drop=0.5, long="first")
     assert stored.items == expected.items
     assert stored.flops < expected.flops
     behind = Ranker.load(f"bm25+{folder}", store=store)
-    assert behind.rank(question, texts, drop=0).items[0].raw_score == pytest.approx(
-        Ranker.load(folder).rank(question, texts, drop=0).items[0].raw_score, abs=1e-5
+    assert behind.rank(question, texts, drop=0, long="first").items[0].raw_score == pytest.approx(
+        Ranker.load(folder).rank(question, texts, drop=0, long="first").items[0].raw_score, abs=1e-5
     )
 
 

@@ -67,13 +67,13 @@ def test_what_exit_0_has_tokenised_is_not_tokenised_again(folders, words, texts,
     candidates = [{"text": text, "context": " ".join(words[:place])} for place, text in enumerate(texts)]
     candidates += [candidates[3], {"text": " ".join(words[:60])}, {"text": ""}]  # twice, too long, nothing
     groups = [(words[5], candidates), (" ".join(words[:40]), candidates[::2])]
-    without = list(Ranker.load(folders / "without").rank_many(groups))
+    without = list(Ranker.load(folders / "without").rank_many(groups, long="first"))
     ranker = Ranker.load(folders / "trained")
     tokenised = []
     document = ranker.stages[0].tokenizer.document
     encode = document.token_ids
     monkeypatch.setattr(document, "token_ids", lambda some: tokenised.extend(some) or encode(some))
-    for own, expected in zip(ranker.rank_many(groups, drop=0), without, strict=True):
+    for own, expected in zip(ranker.rank_many(groups, drop=0, long="first"), without, strict=True):
         assert [item.index for item in own] == [item.index for item in expected]
         assert [item.raw_score for item in own] == pytest.approx([item.raw_score for item in expected], abs=1e-6)
         assert [item.truncated for item in own] == [item.truncated for item in expected]

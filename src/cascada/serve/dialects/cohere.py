@@ -45,6 +45,7 @@ RESPONSE = {
     "meta": {"api_version": {"version": "2"}},
     "usage": {"total_tokens": 24},
     "complete": True,
+    "likely": True,
 }
 ERROR = {"message": "There are no documents to rank.", "detail": "There are no documents to rank."}
 

@@ -29,16 +29,19 @@ RANK_RESPONSE = {
             "exit": 12,
             "truncated": False,
             "scores": [1.2, 3.9],
+            "window": None,
         }
     ],
     "relative_cost": 0.8,
     "flops": 800,
     "full_flops": 1000,
     "stages": [
-        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002},
-        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001},
+        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002, "texts": 2},
+        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001, "texts": 1},
     ],
     "complete": True,
+    "likely": True,
+    "skipped": False,
 }
 ASK_EXAMPLE = {"question": "who wrote hamlet?", "top": 1}
 ASK_RESPONSE = {

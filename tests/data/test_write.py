@@ -59,3 +59,12 @@ def test_what_cannot_be_written_is_reported_in_a_sentence(tmp_path):
     with pytest.raises(DataError, match="is not text"):
         write_jsonl([Group("\ud800", ())], tmp_path / "x.jsonl")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_teachers_score_is_kept_and_has_to_be_a_number(tmp_path):
+    groups = [Group("who?", (Candidate("a", 1, "a", score=-1.5), Candidate("b", 0, "b")), "1")]
+    write_jsonl(groups, tmp_path / "a.jsonl")
+    assert list(read(tmp_path / "a.jsonl")) == groups
+    (tmp_path / "b.jsonl").write_text('{"question": "who?", "candidates": [{"text": "a", "score": "high"}]}\n')
+    with pytest.raises(DataError, match="line 1: expected a number as score, found 'high'"):
+        list(read(tmp_path / "b.jsonl"))

@@ -8,6 +8,7 @@ import torch
 from trained import history
 
 from cascada.core.errors import CascadaError
+from cascada.data import Candidate, Group
 from cascada.data import load as load_groups
 from cascada.ranking import Ranker
 from cascada.training.settings import TeacherSettings
@@ -64,6 +65,18 @@ def test_several_teachers_are_standardised_and_weighted(data, cascade_folder, tm
         assert said[rows] == pytest.approx((first + 3 * second) / 4, abs=1e-3)
         start = rows.stop
     assert {path.name for path in tmp_path.iterdir()} == {"teacher.npz", "teacher-2.npz"}
+
+
+def test_the_training_data_may_bring_a_teachers_scores(tmp_path):
+    groups = [
+        Group("who?", (Candidate("a", 1, score=3.0), Candidate("b", 0, score=1.0), Candidate("c", 0))),
+        Group("when?", (Candidate("d", 0, score=-2.0), Candidate("e", 1, score=-6.0))),
+    ]
+    settings = TeacherSettings(model="data", level="list")
+    used = np.array([True, True, False, True, True])
+    assert teacher_scores(settings, groups, tmp_path, used=used).tolist() == [1, -1, 0, 1, -1]
+    with pytest.raises(CascadaError, match="1 of 5 candidates have no score"):
+        teacher_scores(settings, groups, tmp_path)
 
 
 def pairs_of(groups):

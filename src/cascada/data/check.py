@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -74,6 +75,15 @@ def whole_number(value: object, what: str, where: Place) -> int | None:
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise where.error(f"expected a whole number as {what}, found {shorten(value)}")
+
+
+def number(value: object, what: str, where: Place) -> float | None:
+    """A finite number, or None; an error calls it `what`."""
+    if value is None:
+        return None
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    raise where.error(f"expected a number as {what}, found {shorten(value)}")
 
 
 def text_field(record: Mapping[str, Any], keys: tuple[str, ...], where: Place) -> str:

@@ -22,6 +22,8 @@ class Candidate:
     """ASNQ's label, 1 to 4: the kind of sentence, of which only 4 is correct. Not a relevance."""
     relevance: int | None = None
     """Graded relevance, if the data has it (TREC-DL: 0 to 3); `label` is 1 from some threshold on."""
+    score: float | None = None
+    """What a teacher says of it, on any scale that is the same for all candidates of the question."""
 
     @property
     def gain(self) -> int | None:

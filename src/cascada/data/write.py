@@ -35,6 +35,6 @@ def _record(group: Group) -> dict[str, Any]:
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
     # By hand, because `asdict` copies deeply: lists of whole articles have millions of candidates.
-    record = {"text": candidate.text, "label": candidate.label, "id": candidate.id, "grade": candidate.grade}
-    record["relevance"] = candidate.relevance
+    record: dict[str, Any] = {"text": candidate.text, "label": candidate.label, "id": candidate.id}
+    record |= {"grade": candidate.grade, "relevance": candidate.relevance, "score": candidate.score}
     return {key: value for key, value in record.items() if value is not None}

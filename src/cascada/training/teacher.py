@@ -23,6 +23,8 @@ from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.load import model_digest
 from cascada.training.settings import TeacherSettings
 
+IN_THE_DATA = "data"
+"""The teacher's name if the training data brings its scores."""
 SCORES_FILE = "teacher.npz"
 SAVE_EVERY = 60.0
 """Seconds after which scores that were computed are saved."""
@@ -52,7 +54,11 @@ def teacher_scores(
     total = sum(settings.models.values())
     for number, (model, weight) in enumerate(settings.models.items()):
         name = SCORES_FILE if number == 0 else f"teacher-{number + 1}.npz"
-        scores = _cached_scores(model, groups, folder / name, advance, used, probabilities=settings.level == "point")
+        if model == IN_THE_DATA:
+            scores = _given_scores(groups, used)
+        else:
+            points = settings.level == "point"
+            scores = _cached_scores(model, groups, folder / name, advance, used, probabilities=points)
         mean += weight / total * (scores if settings.level == "point" else standardised(scores, owner, used))
     return mean
 
@@ -85,6 +91,17 @@ def add_teacher_loss(
         teacher = torch.stack((torch.zeros_like(scores), scores), -1)  # (pairs, 2): a raw score is a logit difference
         distance = distill(logits, teacher, temperature=settings.temperature or POINT_TEMPERATURE)
     return (1 - settings.share) * loss + settings.share * distance
+
+
+def _given_scores(groups: Sequence[Group], used: Bools) -> Floats:
+    """The scores that the data brings, (pairs,); 0 for pairs that are not used."""
+    given = [candidate.score for group in groups for candidate in group.candidates]
+    if missing := sum(score is None for score, is_used in zip(given, used, strict=True) if is_used):
+        raise CascadaError(
+            f"training.teacher.model is {IN_THE_DATA!r}, but "
+            f"{missing:,} of {int(used.sum()):,} candidates have no score."
+        )
+    return np.array([score or 0.0 for score in given], np.float32)
 
 
 def _cached_scores(

@@ -9,7 +9,7 @@ import torch
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import additive_mask, load_encoder
 from cascada.systems.decoupled.folder import begin, load, save
-from cascada.systems.decoupled.network import DecoupledRanker, JoinExit, late_interaction
+from cascada.systems.decoupled.network import CHUNK, DecoupledRanker, JoinExit, late_interaction
 from cascada.systems.decoupled.shape import DecoupledShape
 
 SHAPES = {
@@ -106,6 +106,19 @@ def test_neither_padding_nor_the_other_pairs_change_a_score(model):
             )
             for exit, logits in alone.items():
                 torch.testing.assert_close(logits[0], together[exit][row], atol=2e-5, rtol=1e-4)
+
+
+def test_a_long_batch_has_the_scores_of_its_texts_alone(model):
+    """A tower runs a chunk of texts of similar length at a time."""
+    random = torch.Generator().manual_seed(3)
+    lengths = torch.randint(3, 12, (CHUNK + 7,), generator=random)
+    text = torch.randint(5, 40, (len(lengths), int(lengths.max())), generator=random)
+    mask = torch.arange(text.shape[1]) < lengths[:, None]
+    with torch.no_grad():
+        together = model.eval().encode_document(text, mask)
+        for row, length in enumerate(lengths.tolist()):
+            alone = model.encode_document(text[row : row + 1, :length], mask[row : row + 1, :length])
+            torch.testing.assert_close(together[row, :length], alone[0], atol=1e-5, rtol=1e-4)
 
 
 def test_interaction_layers_start_as_the_encoders_last_ones(encoder_folder):

@@ -1,6 +1,7 @@
 """Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, …}]}`.
 
-A candidate may also have a "relevance", which decides its label if it has none, and ASNQ's "grade".
+A candidate may also have a "relevance", which decides its label if it has none, ASNQ's "grade", and a "score", which a
+teacher gave it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def candidate(value: object, where: Place) -> Candidate:
     text = check.text_field(record, ("text", "sentence"), where)
     label, relevance = _label(record, where)
     grade = check.whole_number(record.get("grade"), "grade", where)
-    return Candidate(text, label, check.identifier(record.get("id"), where), grade, relevance)
+    score = check.number(record.get("score"), "score", where)
+    return Candidate(text, label, check.identifier(record.get("id"), where), grade, relevance, score)
 
 
 def _label(record: dict[str, Any], where: Place) -> tuple[int | None, int | None]:

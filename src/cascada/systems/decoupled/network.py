@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cosine_similarity, normalize
+from torch.nn.functional import cosine_similarity, normalize, pad
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
@@ -19,6 +19,8 @@ from cascada.systems.decoupled.shape import DecoupledShape
 
 LOG_SCALE, SHIFT = "cosine.log_scale", "cosine.shift"
 """The names of the two weights of the exit at the join."""
+CHUNK = 16
+"""Texts that a tower runs at a time in training, where a batch of whole lists has texts of very different lengths."""
 
 
 class JoinExit(nn.Module):
@@ -83,7 +85,9 @@ def late_interaction(question: Side, document: Side) -> Tensor:
     """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,)."""
     questions, question_mask, question_of = question
     documents, document_mask, document_of = document
-    cosines = normalize(questions, dim=-1)[question_of] @ normalize(documents, dim=-1)[document_of].mT
+    with torch.autocast(questions.device.type, enabled=False):  # bfloat16 would round cosines to two or three digits
+        first, second = (normalize(states.float(), dim=-1) for states in (questions, documents))
+        cosines = first[question_of] @ second[document_of].mT
     best = cosines.masked_fill(~document_mask[document_of][:, None, :], -1.0).amax(-1)  # (pairs, question tokens)
     own = own_tokens(question_mask)[question_of]
     return (best * own).sum(-1) / own.sum(-1)
@@ -293,5 +297,16 @@ def classifier(hidden: int, dropout: float, *, zero: bool) -> nn.Module:
 
 
 def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
-    """Run a tower on ids (texts, tokens)."""
-    return side.run(side.embed(ids, torch.zeros_like(ids)), mask, 0, side.depth)
+    """Run a tower on ids (texts, tokens), a chunk of texts of similar length at a time, so that little is padded.
+
+    States of padding are not defined.
+    """
+    lengths = mask.sum(-1)
+    order = lengths.argsort()
+    chunks = []
+    for rows in order.split(CHUNK):
+        longest = int(lengths[rows].max())
+        own, own_mask = ids[rows, :longest], mask[rows, :longest]
+        states = side.run(side.embed(own, torch.zeros_like(own)), own_mask, 0, side.depth)
+        chunks.append(pad(states, (0, 0, 0, ids.shape[1] - longest)))
+    return torch.cat(chunks)[order.argsort()]

@@ -54,7 +54,7 @@ def test_a_cascade_learns_on_every_kind_of_encoder(recipe, encoder_folders, tmp_
     model = {"encoder": str(encoder_folders[name]), "layers": 3, "exits": [0, 1, 3], "head": "mean"}
     folder = train_model(recipe(model=model, epochs=8, learning_rate=3e-3))
     best = max(history(folder)["dev"], key=lambda row: row["MAP"])
-    assert best["MAP"] > 0.8  # guessing gives .46
+    assert best["MAP"] > 0.6  # guessing gives .46
     export(folder, tmp_path / "out", "fp32")
     texts = ["ba da", "ma", "da ka ba"]
     trained, exported = (Ranker.load(place) for place in (folder, tmp_path / "out"))

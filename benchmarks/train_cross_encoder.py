@@ -1,10 +1,11 @@
 """Train a cross-encoder as sentence-transformers' users do, with its own trainer: the model that others are made from.
 
-    python benchmarks/train_cross_encoder.py minilm-l6 squad/train-v1.1.json.gz OUT --questions 5000
+    python benchmarks/train_cross_encoder.py minilm-l6 squad/train-v1.1.json.gz OUT --questions 5000 --bf16
 
 A pair is a SQuAD question with the sentence that holds its answer (label 1) or with another sentence of the same
 article (label 0): the two that BM25 puts first, and one at random. A batch has pairs of similar length, so that little
-is padded. Cascada has no part in the training; it only reads SQuAD and splits sentences.
+is padded. Cascada has no part in the training; it only reads SQuAD and splits sentences. `--bf16` computes in bfloat16:
+twice as fast on processors with instructions for it, and slower on others.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import torch
 from datasets import Dataset
 from sentence_transformers import CrossEncoder
 from sentence_transformers.base.sampler import DefaultBatchSampler
@@ -72,7 +74,9 @@ class SimilarLengths(DefaultBatchSampler):
         return data["question"], data["text"]
 
 
-def train(encoder: str, rows: list[tuple[str, str, float]], out: Path, *, batch: int, rate: float, seed: int) -> None:
+def train(
+    encoder: str, rows: list[tuple[str, str, float]], out: Path, *, batch: int, rate: float, seed: int, bf16: bool
+) -> None:
     """Train for one epoch, and save the model in sentence-transformers' own layout."""
     model = CrossEncoder(encoder, num_labels=1, max_length=128)
     questions, texts, labels = zip(*rows, strict=True)
@@ -88,6 +92,8 @@ def train(encoder: str, rows: list[tuple[str, str, float]], out: Path, *, batch:
         logging_steps=50,
         report_to=[],
         seed=seed,
+        bf16=bf16,
+        use_cpu=not torch.cuda.is_available(),
     )
     CrossEncoderTrainer(model=model, args=arguments, train_dataset=data, loss=BinaryCrossEntropyLoss(model)).train()
     model.save_pretrained(str(out), create_model_card=False)
@@ -102,10 +108,12 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--bf16", action="store_true", help="compute in bfloat16")
     options = parser.parse_args()
     rows = pairs(options.squad, options.questions, options.seed)
     print(f"{len(rows)} pairs, {sum(label for *_, label in rows):.0f} of them correct", flush=True)
-    train(options.encoder, rows, options.out, batch=options.batch, rate=options.rate, seed=options.seed)
+    settings = {"batch": options.batch, "rate": options.rate, "seed": options.seed, "bf16": options.bf16}
+    train(options.encoder, rows, options.out, **settings)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 LAYERS = 4
 POSITIONS = 512
+MODERN_TOKENS = (("pad", "PAD"), ("cls", "CLS"), ("bos", "CLS"), ("sep", "SEP"), ("eos", "SEP"))
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 4, "num_hidden_layers": LAYERS}
 
 # The same examples in every run, for which a machine may take as long as it likes.
@@ -60,6 +61,40 @@ def byte_pairs(words: list[str]) -> Tokenizer:
     return tokenizer
 
 
+def unigram(words: list[str]) -> Tokenizer:
+    """ALBERT's and DeBERTa-v3's: `[CLS] question [SEP] sentence [SEP]`, types 0 and 1."""
+    signs = [chr(code) for code in range(33, 127) if not chr(code).isupper()]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces = [(piece, 0.0) for piece in special] + [("▁", -4.0), *((sign, -6.0) for sign in signs)]
+    tokenizer = Tokenizer(models.Unigram([*pieces, *((f"▁{word}", -3.0) for word in words)], unk_id=1))
+    tokenizer.add_special_tokens(special)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer.decoder = decoders.Metaspace()
+    return tokenizer
+
+
+def modern_byte_pairs(words: list[str]) -> Tokenizer:
+    """ModernBERT's: byte pairs, `[CLS] question [SEP] sentence [SEP]`, padding at the end of the vocabulary."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+    )
+    tokenizer.train_from_iterator([" ".join(words)], trainer)
+    tokenizer.add_special_tokens(["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"])
+    special = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=special
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
 def save_encoder(folder: Path, config, tokenizer: Tokenizer, kind: str = "AutoModel") -> Path:
     """A model with random weights, of one of transformers' kinds: config.json, model.safetensors, tokenizer.json."""
     import torch
@@ -86,7 +121,12 @@ def words() -> list[str]:
 
 @pytest.fixture(scope="session")
 def tokenizers(words) -> dict[str, Tokenizer]:
-    return {"bert": wordpiece(words), "roberta": byte_pairs(words)}
+    return {
+        "bert": wordpiece(words),
+        "roberta": byte_pairs(words),
+        "unigram": unigram(words),
+        "modern": modern_byte_pairs(words),
+    }
 
 
 def encoder_configs(tokenizers) -> dict:
@@ -96,6 +136,17 @@ def encoder_configs(tokenizers) -> dict:
     bert = {"vocab_size": tokenizers["bert"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 0}
     roberta = {"vocab_size": tokenizers["roberta"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 1}
     from_two = {"max_position_embeddings": POSITIONS + 2}  # these count positions from the padding id on
+    pieces = {"vocab_size": tokenizers["unigram"].get_vocab_size(), "initializer_range": 0.1, "pad_token_id": 0}
+    modern = {
+        "vocab_size": tokenizers["modern"].get_vocab_size(),
+        "initializer_range": 0.2,
+        "initializer_cutoff_factor": 3.0,
+        "local_attention": 16,  # fewer than the tokens of most pairs
+        **{f"{name}_token_id": tokenizers["modern"].token_to_id(f"[{token}]") for name, token in MODERN_TOKENS},
+    }
+    relative = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "norm_rel_ebd": "layer_norm"}
+    v3 = {**relative, "position_biased_input": False, "position_buckets": 12, "share_att_key": True}
+    v2 = {**relative, "max_relative_positions": 20, "type_vocab_size": 2}
     distil = {"dim": 32, "hidden_dim": 64, "n_heads": 4, "n_layers": LAYERS}
     return {
         "bert": hf.BertConfig(**bert, **SIZES, max_position_embeddings=POSITIONS),
@@ -105,6 +156,14 @@ def encoder_configs(tokenizers) -> dict:
         "distilbert": hf.DistilBertConfig(**bert, **distil, max_position_embeddings=POSITIONS),
         "electra": hf.ElectraConfig(**bert, **SIZES, embedding_size=16),
         "mpnet": hf.MPNetConfig(**roberta, **SIZES, **from_two),
+        "albert": hf.AlbertConfig(**pieces, **SIZES, embedding_size=16),
+        "modernbert": hf.ModernBertConfig(**modern, **SIZES, max_position_embeddings=POSITIONS),
+        "modernbert-mean": hf.ModernBertConfig(
+            **modern, **SIZES, max_position_embeddings=POSITIONS, classifier_pooling="mean", norm_bias=True
+        ),
+        "deberta-v2": hf.DebertaV2Config(**pieces, **SIZES, **v3),
+        "deberta-v2-types": hf.DebertaV2Config(**pieces, **SIZES, **v2),
+        "deberta-v2-conv": hf.DebertaV2Config(**pieces, **SIZES, **v2, conv_kernel_size=3, conv_act="gelu"),
     }
 
 
@@ -112,8 +171,16 @@ def save_encoders(home: Path, tokenizers, kind: str = "AutoModel", **settings) -
     configs = encoder_configs(tokenizers)
     for config in configs.values():
         config.update(settings)
-    layout = {name: "roberta" if config.pad_token_id == 1 else "bert" for name, config in configs.items()}
-    return {name: save_encoder(home / name, configs[name], tokenizers[layout[name]], kind) for name in configs}
+    return {name: save_encoder(home / name, configs[name], tokenizers[tokenizer_of(name)], kind) for name in configs}
+
+
+def tokenizer_of(name: str) -> str:
+    """The tokenizer of an architecture."""
+    if name.startswith(("albert", "deberta")):
+        return "unigram"
+    if name.startswith("modernbert"):
+        return "modern"
+    return "roberta" if name in ("roberta", "xlm-roberta", "mpnet") else "bert"
 
 
 @pytest.fixture(scope="session")

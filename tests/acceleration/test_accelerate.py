@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
@@ -13,6 +14,7 @@ from cascada import CascadaError, Ranker
 from cascada.acceleration import accelerate as acceleration
 from cascada.acceleration.accelerate import checked_exits, default_exits
 from cascada.acceleration.heads import ranks_of_best
+from cascada.acceleration.joint import JointTrainer, self_distillation
 from cascada.acceleration.parts import Parts
 from cascada.acceleration.pooled import PooledNetwork
 from cascada.cli.main import app
@@ -90,7 +92,7 @@ def test_a_killed_run_continues_without_running_the_model_again(
 ):
     settings = {"exits": [0, 2], "keep_best": 0.8, "confidence": 0.9}
     with monkeypatch.context() as killed:
-        killed.setattr(acceleration, "learn_heads", lambda *args, **options: 1 / 0)
+        killed.setattr(acceleration, "taught", lambda *args, **options: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             cascada.accelerate(cross_encoder_folder, questions, tmp_path / "out", **settings)
     monkeypatch.setattr(PooledNetwork, "pooled", lambda *args: 1 / 0)
@@ -131,3 +133,58 @@ def test_exits_are_layers_of_the_model():
         checked_exits([9], 4)
     with pytest.raises(CascadaError, match="name exits below it"):
         checked_exits([4], 4)
+
+
+def test_layers_can_be_fine_tuned_too_and_a_killed_run_continues(
+    cross_encoder_folder, questions, texts, tmp_path, monkeypatch
+):
+    settings = {"exits": [0, 2], "keep_best": 0.8, "confidence": 0.9, "joint": True, "epochs": 2}
+    with monkeypatch.context() as killed:  # after the first of two epochs
+        killed.setattr(JointTrainer, "_measure", dying_after(1, JointTrainer._measure))
+        with pytest.raises(ZeroDivisionError):
+            cascada.accelerate(cross_encoder_folder, questions, tmp_path / "out", **settings)
+    assert (tmp_path / "out" / "joint" / "checkpoints").exists()
+    with pytest.raises(CascadaError, match="holds the fine-tuning of another run"):
+        cascada.accelerate(cross_encoder_folder, questions, tmp_path / "out", **{**settings, "epochs": 3})
+    result = cascada.accelerate(cross_encoder_folder, questions, tmp_path / "out", **settings)
+    history = json.loads((tmp_path / "out" / "joint" / "history.json").read_text())["dev"]
+    assert [row["epoch"] for row in history] == [1, 2]
+    assert history[-1].keys() >= {"agreement", "MRR@0", "MRR@2", "MRR@4"}
+    written = json.loads((tmp_path / "out" / "acceleration.json").read_text())
+    assert written["joint"]["epochs"] == 2
+    assert 0.5 < written["joint"]["P@1"] <= 1, "the last exit is still much like the original"
+    assert "no longer the original model bit for bit" in (tmp_path / "out" / "acceleration.md").read_text()
+    changed, original = Ranker.load(tmp_path / "out"), Ranker.load(cross_encoder_folder)
+    scores = [ranker.score(texts[0], texts, drop=0) for ranker in (changed, original)]
+    assert not np.array_equal(*scores)
+    assert np.abs(scores[0] - scores[1]).max() < 0.1
+    assert {path.name for path in (tmp_path / "out" / "joint").iterdir()} == {"about.json", "history.json", "curve.png"}
+    assert result.tuning.chosen.certificate.questions == 14
+
+
+def dying_after(calls, function):
+    done = []
+
+    def called(*args):
+        if len(done) == calls:
+            raise ZeroDivisionError
+        done.append(1)
+        return function(*args)
+
+    return called
+
+
+def test_learning_ones_own_scores_has_nothing_to_learn_at_first():
+    owner, wanted = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([3.0, -1.0, 0.0, 2.0, 9.0])
+    assert self_distillation(wanted, wanted, owner) == pytest.approx(0, abs=1e-6)
+    assert self_distillation(wanted + 1, wanted, owner) > 0, "another level of scores"
+    assert self_distillation(-wanted, wanted, owner) > self_distillation(0.5 * wanted, wanted, owner)
+
+
+@pytest.mark.parametrize("name", ["albert", "modernbert", "deberta-v2"])
+def test_every_family_can_be_accelerated(cross_encoder_folders, questions, texts, tmp_path, name):
+    folder = cross_encoder_folders[name]
+    cascada.accelerate(folder, questions, tmp_path / "out", exits=[0, 2], loss=0.5)
+    original, cascade = Ranker.load(folder), Ranker.load(tmp_path / "out")
+    assert cascade.exits == (0, 2, 4)
+    assert np.array_equal(original.score(texts[0], texts), cascade.score(texts[0], texts, drop=0))

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from cascada.encoders.encoder import additive_mask, load_encoder
+from cascada.encoders.encoder import load_encoder
+from cascada.encoders.families import additive_mask
 from cascada.encoders.layers import some_rows
 
 

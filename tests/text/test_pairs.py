@@ -27,7 +27,7 @@ ODD_TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["bert", "roberta"])
+@pytest.fixture(scope="module", params=["bert", "roberta", "unigram", "modern"])
 def tokenizer(request, tokenizers):
     return Tokenizer.from_str(tokenizers[request.param].to_str())
 
@@ -51,8 +51,8 @@ def expected(tokenizer, question, text, max_length):
     special = tokenizer.num_special_tokens_to_add(True)
     room = max_length - special
     keep_question, keep_text = kept_lengths(len(asked), len(answered), room)
-    whole = tokenizer.encode("a", "b").ids
-    before, between, after = whole[:1], whole[2:-2], whole[-1:]
+    whole, sides = tokenizer.encode("a", "b").ids, [len(tokenizer.encode(t, add_special_tokens=False)) for t in "ab"]
+    before, between, after = whole[:1], whole[1 + sides[0] : -1 - sides[1]], whole[-1:]
     ids = before + asked[:keep_question] + between + answered[:keep_text] + after
     return ids, len(asked) + len(answered) > room
 

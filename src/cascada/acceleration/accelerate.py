@@ -3,40 +3,39 @@
 1. One pass keeps the model's own scores and the pooled states of the layers with exits (`states.py`).
 2. Heads learn to agree with those scores on a third of the questions (`heads.py`).
 3. The drop plan is chosen on the second third, and certified on the last (`cascada.ranking.tuning`).
+
+With `joint`, the layers are fine-tuned between the second step and the third (`joint.py`), and heads are learned anew.
+All is judged by the scores of the model as it came.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from cascada.acceleration.heads import Learned, Lists, learn_heads, ranks_of_best, score_scaling
+from cascada.acceleration.exits import Lessons, exit_scores, taught
+from cascada.acceleration.heads import ranks_of_best
 from cascada.acceleration.lists import Lists as Questions
 from cascada.acceleration.parts import Parts
 from cascada.acceleration.pooled import PooledNetwork
 from cascada.acceleration.report import Accelerated, ExitReport, write_report
-from cascada.acceleration.states import States, pairs_of
+from cascada.acceleration.states import States
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_card, require_no_ranker
-from cascada.data.group import Group, data_digest
-from cascada.encoders.late_interaction import ExitZero
-from cascada.ranking.executor import best_first
+from cascada.data.group import data_digest
 from cascada.ranking.plan_file import write_plan
-from cascada.ranking.stage import NO_DEADLINE, Floats, Ints
-from cascada.ranking.tuning import ExitScores, ScoredQuestion, Tuning
+from cascada.ranking.tuning import ExitScores, Tuning
 from cascada.ranking.tuning.tune import Halves
-from cascada.systems.cross_encoder.folder import save, with_added_exits
-from cascada.systems.cross_encoder.shape import ExitHead
+from cascada.systems.cross_encoder.folder import save
 from cascada.systems.load import model_digest
 
-STATES_FOLDER = "states"
-"""Inside OUT, until it is finished."""
+STATES_FOLDER, JOINT_FOLDER, JOINT_STATES = "states", "joint", "joint-states"
+"""Inside OUT; states are removed when it is finished."""
 
 Advance = Callable[[int], None]
 Choose = Callable[[ExitScores, Halves, Advance], Tuning]
@@ -75,6 +74,8 @@ class Acceleration:
     step: Step
     exits: Sequence[int] | None = None
     seed: int = 0
+    joint: int = 0
+    """Epochs in which the layers are fine-tuned too; 0 leaves them as they are."""
 
     def run(self) -> Accelerated:
         """Make the cascade, or continue where a killed run stopped."""
@@ -82,96 +83,65 @@ class Acceleration:
         own = PooledNetwork.load(self.model)
         exits = checked_exits(self.exits, own.network.encoder.depth)
         parts = Parts.of(len(self.questions.groups), self.seed)
-        states = self._states(own, exits)
-        width, learned = self._heads(states, parts)
-        cascade = self._cascade(own, exits, width, learned, states, parts)
-        scores = self._exit_scores(cascade, states, exits)
+        digest = model_digest(str(self.model))
+        states = self._states(own, exits, STATES_FOLDER, digest)
+        lessons = Lessons(self.questions, np.array(states.scores), parts, self.seed)
+        cascade = taught(own, exits, states, lessons, self.step)
+        if self.joint:
+            tuned = self._fine_tuned(cascade, lessons, digest)
+            states = self._states(tuned, exits, JOINT_STATES, model_digest(str(self.out / JOINT_FOLDER / "model")))
+            cascade = taught(tuned, exits, states, lessons, self.step)
+        scores = exit_scores(cascade, states, lessons)
         halves = scores.take(parts.plan), scores.take(parts.test)
         both = scores.take(np.sort(np.concatenate((parts.plan, parts.test))))
         with self.step("replaying", len(both.questions), "questions") as advance:
             tuning = self.choose(both, halves, advance)
-        result = self._result(scores, parts, width, tuning)
+        result = self._result(scores, lessons, cascade.network.shape.head.width, tuning)
         self._write(cascade, result)
         return result
 
-    @property
-    def owner(self) -> Ints:
-        """The number of the question of each pair, (pairs,)."""
-        groups = self.questions.groups
-        return np.repeat(np.arange(len(groups)), [len(group.candidates) for group in groups])
-
-    def _states(self, own: PooledNetwork, exits: tuple[int, ...]) -> States:
+    def _states(self, network: PooledNetwork, exits: tuple[int, ...], folder: str, digest: str) -> States:
         layers = [exit for exit in exits[:-1] if exit]
-        about = {"model": model_digest(str(self.model)), "data": data_digest(self.questions.groups)}
-        folder = self.out / STATES_FOLDER
-        states = States.opened(folder, about, layers=layers, pairs=self.questions.pairs, width=own.width)
-        with self.step("running the model", self.questions.pairs, "pairs") as advance:
-            states.fill(own, self.questions.groups, advance)
+        about = {"model": digest, "data": data_digest(self.questions.groups)}
+        pairs = self.questions.pairs
+        states = States.opened(self.out / folder, about, layers=layers, pairs=pairs, width=network.width)
+        name = "running the fine-tuned model" if folder == JOINT_STATES else "running the model"
+        with self.step(name, pairs, "pairs") as advance:
+            states.fill(network, self.questions.groups, advance)
         return states
 
-    def _heads(self, states: States, parts: Parts) -> tuple[int, dict[int, Learned]]:
-        lists = {layer: Lists(values, states.scores, self.owner) for layer, values in states.layers.items()}
-        if not lists:
-            return 0, {}
-        with self.step("learning heads", len(lists), "exits") as advance:
-            return learn_heads(lists, parts.heads, parts.plan, seed=self.seed, advance=advance)
+    def _fine_tuned(self, cascade: PooledNetwork, lessons: Lessons, digest: str) -> PooledNetwork:
+        from cascada.acceleration.joint import Scored, fine_tuned
 
-    def _cascade(
-        self,
-        own: PooledNetwork,
-        exits: tuple[int, ...],
-        width: int,
-        learned: Mapping[int, Learned],
-        states: States,
-        parts: Parts,
-    ) -> PooledNetwork:
-        """The same model with exits; the weights of its layers and of its own head are not touched."""
-        network = with_added_exits(own.network, exits, ExitHead("both", width))
-        for layer, head in learned.items():
-            network.heads[str(layer)].load_state_dict(head.head.state_dict())
-        cascade = PooledNetwork(network, own.tokenizer)
-        if network.exit_zero:
-            network.exit_zero.set_idf(own.tokenizer, self.questions.texts)
-            rows = np.flatnonzero(np.isin(self.owner, parts.heads))
-            scores = self._exit_zero_scores(cascade, [self.questions.groups[number] for number in parts.heads])
-            network.exit_zero.rescale(*score_scaling(scores, states.scores[rows]))
-        return cascade
+        learn, dev = (Scored(*lessons.part(numbers)) for numbers in (lessons.parts.heads, lessons.parts.plan))
+        with ExitStack() as stack:
+            return fine_tuned(
+                cascade,
+                learn,
+                dev,
+                self.out / JOINT_FOLDER,
+                about={"model": digest, "data": data_digest(self.questions.groups)},
+                tokenizer=self.model,
+                epochs=self.joint,
+                seed=self.seed,
+                begin=lambda updates: stack.enter_context(self.step("fine-tuning", updates, "updates")),
+            )
 
-    def _exit_zero_scores(self, cascade: PooledNetwork, groups: Sequence[Group]) -> Floats:
-        network = cascade.network
-        assert network.exit_zero is not None
-        stage = ExitZero(network.exit_zero.vectors(network.encoder), cascade.tokenizer)
-        return stage.score(pairs_of(groups), None, NO_DEADLINE).scores
-
-    def _exit_scores(self, cascade: PooledNetwork, states: States, exits: tuple[int, ...]) -> ExitScores:
-        """The scores of all pairs at every exit, with the model's own best candidate as the correct one."""
-        rows = []
-        for exit in exits[:-1]:
-            if exit:
-                with torch.inference_mode():
-                    head = cascade.network.heads[str(exit)].cpu()
-                    rows.append(head(torch.from_numpy(states.layers[exit].astype(np.float32)))[:, 0].numpy())
-            else:
-                rows.append(self._exit_zero_scores(cascade, self.questions.groups))
-        scores = np.stack([*rows, states.scores])  # (exits, pairs)
-        ends = np.cumsum([len(group.candidates) for group in self.questions.groups])[:-1]
-        by_question = np.split(scores, ends, axis=1)
-        questions = tuple(map(scored_by_model, self.questions.groups, by_question))
-        layers = tuple(np.diff((0, *exits)).tolist())
-        return ExitScores(exits, layers, exits[-1], questions)
-
-    def _result(self, scores: ExitScores, parts: Parts, width: int, tuning: Tuning) -> Accelerated:
-        tested = scores.take(parts.test).questions
-        own = np.concatenate([question.scores for question in tested], axis=1)
+    def _result(self, scores: ExitScores, lessons: Lessons, width: int, tuning: Tuning) -> Accelerated:
+        tested, parts = scores.take(lessons.parts.test).questions, lessons.parts
+        rows = np.concatenate([question.scores for question in tested], axis=1)  # (exits, pairs)
         owner = np.repeat(np.arange(len(tested)), [question.candidates for question in tested])
+        _, wanted = lessons.part(parts.test)
         kind = f"a head with {width} hidden units" if width else "a linear head"
-        exits = tuple(
-            ExitReport(exit, kind if exit else "late interaction of the embeddings", ranks_of_best(row, own[-1], owner))
-            for exit, row in zip(scores.exits[:-1], own[:-1], strict=True)
+        *exits, last = (
+            ExitReport(exit, kind if exit else "late interaction of the embeddings", ranks_of_best(row, wanted, owner))
+            for exit, row in zip(scores.exits, rows, strict=True)
         )
         counts = {"heads": len(parts.heads), "plan": len(parts.plan), "test": len(parts.test)}
         counts["left_out"] = self.questions.short + self.questions.repeated
-        return Accelerated(self.out, str(self.model), counts, self.questions.pairs, exits, scores.exits[-1], tuning)
+        last = replace(last, head="the model's own head, fine-tuned" if self.joint else "the model's own head")
+        pairs = self.questions.pairs
+        return Accelerated(self.out, str(self.model), counts, pairs, tuple(exits), last, tuning, self.joint)
 
     def _write(self, cascade: PooledNetwork, result: Accelerated) -> None:
         """Write the report and the plan before the model: a folder that is a ranker has all of them."""
@@ -181,11 +151,5 @@ class Acceleration:
         write_plan(self.out, result.plan, exits, about)
         card = f"{result.markdown()}\nThe card of the model follows.\n\n{read_card(self.model)}".rstrip() + "\n"
         save(cascade.network, self.out, tokenizer=self.model, card=card)
-        shutil.rmtree(self.out / STATES_FOLDER, ignore_errors=True)
-
-
-def scored_by_model(group: Group, scores: Floats) -> ScoredQuestion:
-    """A question whose only correct candidate is the one that the model scores highest."""
-    labels = np.zeros(scores.shape[1], np.int64)
-    labels[best_first(scores[-1])[0]] = 1
-    return ScoredQuestion(scores, labels, tuple(str(candidate.id) for candidate in group.candidates))
+        for folder in (STATES_FOLDER, JOINT_STATES, f"{JOINT_FOLDER}/model"):
+            shutil.rmtree(self.out / folder, ignore_errors=True)

@@ -52,11 +52,12 @@ class Accelerated:
     """How many questions heads were learned on, the plan was chosen on and tested on; and how many were left out."""
     pairs: int
     exits: tuple[ExitReport, ...]
-    layers: int
+    """The exits below the last one."""
+    last: ExitReport
     tuning: Tuning
     """Against the model's own order; `checked_on` are the questions that nothing was learned on."""
-    joint: dict[str, float] | None = None
-    """With fine-tuned layers: how the last exit agrees with the original."""
+    joint: int = 0
+    """Epochs in which the layers were fine-tuned; 0 if the last exit is the model itself."""
 
     @property
     def plan(self) -> Plan:
@@ -87,7 +88,9 @@ class Accelerated:
             "certificate": tuning["chosen"].get("certificate"),
             "tuning": tuning,
         }
-        return content if self.joint is None else content | {"joint": self.joint}
+        last = self.tuning.chosen.checked_on.full
+        joint = {"epochs": self.joint, **{name: last[name] for name in (AGREEMENT, RECIPROCAL_RANK)}}
+        return content | {"joint": joint} if self.joint else content
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Markdown(self.markdown())
@@ -122,18 +125,20 @@ were compared on {counts["plan"]:,} others, which chose the plan too. All was te
 
     def _exits(self) -> str:
         rows = ["| exit | scored by | median rank | 95 % | 99 % | then stay |", "|---|---|---|---|---|---|"]
-        for exit, rule in zip(self.exits, self.plan, strict=True):
+        for exit, stays in zip((*self.exits, self.last), (*map(_stays, self.plan), ""), strict=True):
             row = exit.to_dict()
             ranks = " | ".join(f"{row[name]:.0f}" for name in ("median_rank", "rank_95", "rank_99"))
-            rows.append(f"| {exit.exit} | {exit.head} | {ranks} | {_stays(rule)} |")
-        return "\n".join([*rows, f"| {self.layers} | the model's own head | 1 | 1 | 1 | |"])
+            rows.append(f"| {exit.exit} | {exit.head} | {ranks} | {stays} |")
+        return "\n".join(rows)
 
     def _last_exit(self) -> str:
-        if self.joint is None:
+        if not self.joint:
             return "The last exit is the model itself: without drops its scores are unchanged."
+        agreement = 100 * self.tuning.chosen.checked_on.full[AGREEMENT]
         return (
-            "The layers were fine-tuned: without drops, the first candidate is the original's in "
-            f"{100 * self.joint[AGREEMENT]:.1f} % of these questions."
+            f"The layers were fine-tuned in {self.joint} epochs, so the last exit is no longer the original model bit "
+            f"for bit: without drops, its first candidate is the original's in {agreement:.1f} % of these questions. "
+            "The model that agreement and certificate speak of is the original."
         )
 
     def _front(self) -> str:

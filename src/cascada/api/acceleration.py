@@ -38,6 +38,8 @@ def accelerate(
     confidence: float = 0.95,
     budget: float | None = None,
     loss: float | None = None,
+    joint: bool = False,
+    epochs: int = 10,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> Accelerated:
@@ -56,12 +58,19 @@ def accelerate(
     - `budget`: the best agreement of the first place at a relative cost of at most this;
     - `loss`: the cheapest plan that loses at most this share of the agreement.
 
+    With `joint`, the layers are fine-tuned too, in so many `epochs`, by self-distillation from the model's own scores.
+    Exits then agree better, and the last exit is no longer the model bit for bit: the report says how far it agrees.
+
     A third of the questions, drawn by `seed`, teaches the heads, another chooses the plan, and the last one tests it.
     `out` becomes a ranker's folder, with a report and a picture of cost against agreement.
     """
     for module in ("scipy", "matplotlib"):
         require(module, "eval", "accelerating")
     require_torch("accelerating")
+    if joint:
+        require("accelerate", "train", "fine-tuning the layers")
+        if isinstance(epochs, bool) or not isinstance(epochs, int) or epochs < 1:
+            raise CascadaError(f"epochs is {epochs!r}; it must be a whole number from 1.")
     from cascada.acceleration.accelerate import Acceleration
     from cascada.acceleration.report import AGREEMENT
 
@@ -80,7 +89,7 @@ def accelerate(
     def step(name: str, total: int, unit: str) -> AbstractContextManager[Callable[[int], None]]:
         return reporting(on_progress, name, total, unit)
 
-    return Acceleration(folder, lists, Path(out), choose, step, exits, seed).run()
+    return Acceleration(folder, lists, Path(out), choose, step, exits, seed, epochs if joint else 0).run()
 
 
 def _lists(

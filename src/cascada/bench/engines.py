@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +22,13 @@ class Engine:
     peer: bool = False
 
 
-def _cascada(precision: str, drop: float) -> Engine:
-    name = f"cascada {precision} α={drop:g}"
+PLAN = "plan"
+"""The last word of the name of an engine that drops by the plan that is saved with the ranker."""
+
+
+def _cascada(precision: str, drop: float | None) -> Engine:
+    """By the saved plan, if there is no `drop`."""
+    name = f"cascada {precision} {PLAN if drop is None else f'α={drop:g}'}"
     return Engine(name, "cascada", precision, ("cascada", "onnxruntime"), {"drop": drop})
 
 
@@ -54,10 +60,29 @@ ENGINES = (
     _cascada("fp32", 0),
     _cascada("fp32", 0.3),
     _cascada("fp32", 0.5),
+    _cascada("fp32", None),
     FULL_INT8,
     _cascada("int8", 0.3),
     _cascada("int8", 0.5),
+    _cascada("int8", None),
 )
+
+
+def whole(name: str) -> str | None:
+    """The name of the engine that runs the same graphs without drops; None if an engine has no exits."""
+    engine, drops, _ = name.partition("α=")
+    if drops:
+        return f"{engine}α=0"
+    return f"{name.removesuffix(PLAN)}α=0" if name.endswith(f" {PLAN}") else None
+
+
+def fitting(engines: Sequence[Engine], exits: int, *, plan: bool) -> list[Engine]:
+    """The engines that say something of a ranker: without exits nothing is dropped, and not every ranker has a plan."""
+    return [
+        engine
+        for engine in engines
+        if engine.peer or engine.settings["drop"] == 0 or (plan if engine.settings["drop"] is None else exits > 1)
+    ]
 
 
 def engines_named(parts: list[str] | None) -> list[Engine]:

@@ -1,13 +1,13 @@
-"""Write a ranker's encoder as a cross-encoder in the hub's layout, which is what the peers load.
+"""Write a ranker as a cross-encoder in the hub's layout, which is what the peers load.
 
-Embeddings and layers are the ranker's own. The head (a pooler and one linear layer on the first token) has random
-weights; it reads one vector per pair, so its time does not matter.
+Somebody's own cross-encoder is written as it came, without exits. Of a cascade, embeddings and layers are the ranker's
+own; the head (a pooler and one linear layer on the first token) has random weights. It reads one vector per pair, so
+its time does not matter.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -15,15 +15,22 @@ from typing import Any
 
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
-from tokenizers import Tokenizer
 from transformers import AutoModelForSequenceClassification
 
+from cascada.core.folder import CROSS_ENCODER, kind_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
+from cascada.systems.cross_encoder import folder as cross_encoder
+from cascada.systems.cross_encoder.network import CrossEncoderRanker
 
 
 def write_peer(folder: Path, out: Path) -> None:
     """Write weights, configuration and tokenizer of the ranker in `folder`."""
+    if kind_of(folder) == CROSS_ENCODER:
+        network = cross_encoder.load(folder)
+        network.model.save_pretrained(out)
+        _write_tokenizer(folder, out, network)
+        return
     ranker = load(folder)
     model = classifier(ranker)
     model.save_pretrained(out)
@@ -40,12 +47,13 @@ def classifier(ranker: CascadeRanker) -> Any:
     return model.eval()
 
 
-def _write_tokenizer(folder: Path, out: Path, ranker: CascadeRanker) -> None:
+def _write_tokenizer(folder: Path, out: Path, ranker: CascadeRanker | CrossEncoderRanker) -> None:
     """The peers expect the maximum length and the padding token in files next to the tokenizer."""
-    shutil.copy(folder / "tokenizer.json", out)
+    tokenizer = cross_encoder.backend_tokenizer(folder)  # not every cross-encoder has a tokenizer.json
+    tokenizer.save(str(out / "tokenizer.json"))
     known = folder / "tokenizer_config.json"
     settings = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
-    padding = Tokenizer.from_file(str(folder / "tokenizer.json")).id_to_token(ranker.pad_id)
+    padding = tokenizer.id_to_token(ranker.pad_id)
     settings |= {"model_max_length": ranker.shape.max_length, "pad_token": padding}
     (out / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
     (out / "special_tokens_map.json").write_text(json.dumps({"pad_token": padding}), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Prepare the folders of a benchmark: the ranker exported in fp32 and int8, and in the layout that the peers load.
 
-Run in a process of its own, since it imports torch: `python -m cascada.bench.prepare OUT SOURCE`, where SOURCE is a
-trained ranker's folder or a shape such as 12x384, of which a ranker with random weights is made.
+Run in a process of its own, since it imports torch: `python -m cascada.bench.prepare OUT SOURCE`, where SOURCE is the
+folder of a trained ranker or of a cross-encoder, or a shape such as 12x384, of which a ranker with random weights is
+made.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8
+from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8, whole
 
 REFERENCE = 400
 """The number of candidates at which ratios are shown, if it was measured."""
@@ -54,7 +54,7 @@ def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, floa
     peak = results.get("int8_peak", {}).get("all cores", {}).get("gops")
     by_engine = {}
     for name, cell in cells.items():
-        own = cells.get(f"{name.partition('α=')[0]}α=0") if "α=" in name else None
+        own = cells.get(whole(name) or "")
         figures = {
             "against torch": _over(cells.get(SENTENCE_TRANSFORMERS.name), cell),
             "against ONNX int8": _over(cells.get(SENTENCE_TRANSFORMERS_INT8.name), cell),

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine
+from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine, fitting
 from cascada.bench.measure import MeasuringPlan, measure, python_for
 from cascada.bench.overheads import COLD_CANDIDATES, Overheads
 from cascada.bench.process import ChildFailed, missing, once
 from cascada.bench.texts import QUESTION, sentences
 from cascada.core import processors
 from cascada.core.errors import CascadaError
-from cascada.core.folder import read_shape
+from cascada.core.folder import CROSS_ENCODER, PLAN_FILE, read_shape
 from cascada.core.probe import installed_version
+from cascada.systems.load import folder_of
 from cascada.text.pairs import PairTokenizer
 
 HERE = Path(__file__).parent
@@ -38,7 +39,7 @@ class Bench:
     """What is compared, and how thoroughly."""
 
     source: str
-    """A ranker's folder, trained or exported, or a shape such as 12x384."""
+    """A ranker's folder, trained or exported, a cross-encoder in the hub's layout, or a shape such as 12x384."""
     engines: Sequence[Engine]
     plan: MeasuringPlan
     peers: str | None = None
@@ -54,6 +55,7 @@ class Bench:
             folders, graphs = self._folders(Path(work))
             exported = folders.get("int8") or folders["fp32"]
             shape = read_shape(exported)
+            engines = fitting(self.engines, len(shape["exits"]), plan=(exported / PLAN_FILE).exists())
             texts = Path(work) / "texts.json"
             candidates = sentences(max(*self.plan.candidates, COLD_CANDIDATES), self.seed)
             texts.write_text(json.dumps({"question": QUESTION, "candidates": candidates}), encoding="utf-8")
@@ -63,7 +65,7 @@ class Bench:
                 | {key: shape[key] for key in ("exits", "hidden", "feed_forward", "max_length")},
                 "texts": {"seed": self.seed, **_lengths(exported, candidates)},
                 "engines": measure(
-                    self.engines,
+                    engines,
                     folders,
                     self.plan,
                     texts=texts,
@@ -78,18 +80,21 @@ class Bench:
 
     def _folders(self, work: Path) -> tuple[dict[str, Path], str | None]:
         """The folder of each kind of engine, and what exported the peers' graphs."""
-        source = Path(self.source)
+        source = folder_of(self.source)
         if source.is_dir() or not SHAPE.fullmatch(self.source):
             shape = read_shape(source)
             if shape.get("engine") == "onnx":
                 return {shape["precision"]: source}, None
-            if "kind" in shape:
-                raise CascadaError(f"{source} is a {shape['kind']} ranker; only transformer cascades are benchmarked.")
+            if shape.get("kind", CROSS_ENCODER) != CROSS_ENCODER:
+                raise CascadaError(
+                    f"{source} is a {shape['kind']} ranker; only transformer cascades and cross-encoders are "
+                    "benchmarked."
+                )
         for module in ("torch", "transformers", "safetensors", "onnx"):
             if missing(sys.executable, (module,)):
                 raise CascadaError(f'preparing a benchmark needs {module}: pip install "cascada[train]"')
         self.on_progress(f"preparing {self.source}")
-        self._prepare("cascada.bench.prepare", str(work), self.source)
+        self._prepare("cascada.bench.prepare", str(work), str(source))
         folders = {"trained": work / "trained" if (work / "trained").exists() else source}
         folders |= {name: work / name for name in ("fp32", "int8", "peer")}
         needs_graphs = any("graph" in engine.settings for engine in self.engines)

@@ -40,6 +40,11 @@ def accelerate(
         float | None,
         typer.Option(min=0, max=1, help="Instead: the cheapest plan that loses at most this share of agreement."),
     ] = None,
+    joint: Annotated[
+        bool,
+        typer.Option("--joint", help="Fine-tune the layers too; the last exit then changes a little."),
+    ] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="With --joint: passes over the questions that teach.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Determines which questions teach, choose and test.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -61,6 +66,8 @@ def accelerate(
             confidence=confidence,
             budget=budget,
             loss=loss,
+            joint=joint,
+            epochs=epochs,
             seed=seed,
             on_progress=on_progress,
         )

@@ -20,7 +20,8 @@ def bench(
     model: Annotated[
         str | None,
         typer.Argument(
-            help="A ranker's folder, trained or exported (then without peers); by default the bundled model."
+            help="A ranker's folder, trained or exported (then without peers), or a cross-encoder in the hub's layout; "
+            "by default the bundled model."
         ),
     ] = None,
     shape: Annotated[

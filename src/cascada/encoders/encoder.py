@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from transformers.utils import logging
 
 from cascada.core.errors import CascadaError, first_line
 from cascada.core.folder import SHAPE_FILE, TRANSFORMER, require_trained
+from cascada.encoders.families import FAMILIES
 from cascada.encoders.files import read_weights
 
-SUPPORTED = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
-"""The `model_type` of encoders whose layers take (hidden, mask). MiniLM, E5 and GTE have the layout of `bert`."""
+SUPPORTED = tuple(FAMILIES)
+"""The `model_type` of encoders that can be loaded. MiniLM, E5 and GTE have the layout of `bert`."""
 
 COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "mpnet")
 """Encoders that number positions from the padding id + 1."""
@@ -31,8 +32,8 @@ TOKEN_BUDGET = 1024
 class StagedEncoder(nn.Module):
     """Embeddings and the first n layers of a pre-trained encoder.
 
-    `embed` followed by `run(0, n)` computes the encoder's own forward pass. So does `run(0, 4)` followed by
-    `run(4, n)`, and in between candidates can be scored and dropped.
+    `embed` followed by `run(0, n)` and `output` computes the encoder's own forward pass. `run(0, n)` may be cut into
+    `run(0, 4)` and `run(4, n)`, and in between candidates can be scored and dropped.
     """
 
     def __init__(self, encoder: nn.Module, *, keep_pooler: bool = False) -> None:
@@ -43,12 +44,12 @@ class StagedEncoder(nn.Module):
         if hasattr(encoder, "pooler") and not keep_pooler:
             encoder.pooler = None  # type: ignore[assignment]  # an unused layer breaks distributed training
         self.encoder = encoder
-        stack = encoder.transformer if self.config.model_type == "distilbert" else encoder.encoder
-        self._stack: list[nn.Module] = [stack]  # type: ignore[list-item]  # in a list, so that it is not registered twice
+        self.family = FAMILIES[config.model_type](encoder)
 
     @property
-    def layers(self) -> nn.ModuleList:
-        return self._stack[0].layer  # type: ignore[return-value]
+    def layers(self) -> Sequence[nn.Module]:
+        """One per layer; ALBERT's are all the same module."""
+        return self.family.layers
 
     @property
     def depth(self) -> int:
@@ -60,15 +61,18 @@ class StagedEncoder(nn.Module):
 
     @property
     def feed_forward_size(self) -> int:
-        name = "hidden_dim" if self.config.model_type == "distilbert" else "intermediate_size"
-        return int(getattr(self.config, name))
+        return self.family.feed_forward_size
 
     @property
     def word_embeddings(self) -> Tensor:
         """The embedding table, (vocabulary, width); the width is not the hidden size in every encoder."""
-        embeddings: Any = self.encoder.embeddings
-        weight: Tensor = embeddings.word_embeddings.weight
-        return weight
+        return self.family.words
+
+    @property
+    def position_embeddings(self) -> Tensor | None:
+        """The table of position embeddings from the first token's on, (positions, width), if there is one."""
+        table = self.family.positions
+        return None if table is None else table[self.first_position :]
 
     @property
     def longest(self) -> int:
@@ -86,33 +90,16 @@ class StagedEncoder(nn.Module):
 
     def embed(self, ids: Tensor, types: Tensor) -> Tensor:
         """Token and type ids, both (pairs, tokens), to states (pairs, tokens, hidden)."""
-        inputs = {"input_ids": ids}
-        if getattr(self.config, "type_vocab_size", 0) > 1:
-            inputs["token_type_ids"] = types
-        states: Tensor = self.encoder.embeddings(**inputs)  # type: ignore[operator]
-        if hasattr(self.encoder, "embeddings_project"):  # ELECTRA's small models
-            states = self.encoder.embeddings_project(states)  # type: ignore[operator]
-        return states
+        return self.family.embed(ids, types)
 
     def run(self, states: Tensor, mask: Tensor, first: int, last: int) -> Tensor:
         """Layers first+1 to last on (pairs, tokens, hidden) states; `mask` (pairs, tokens) is True on real tokens."""
-        arguments = [additive_mask(mask, states.dtype)]
-        if self.config.model_type == "mpnet":  # relative positions, added in every layer
-            arguments.append(self._stack[0].compute_position_bias(states))  # type: ignore[operator]
-        for layer in self.layers[first:last]:
-            output = layer(states, *arguments)
-            states = output[0] if isinstance(output, tuple) else output
-        return states
+        return self.family.run(states, mask, first, last)
 
-
-def additive_mask(mask: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """The mask (pairs, 1, 1, tokens) that is added to attention scores: 0 on real tokens, the lowest number on padding.
-
-    None if there is no padding.
-    """
-    if bool(mask.all()):
-        return None
-    return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, torch.finfo(dtype).min)[:, None, None, :]
+    def output(self, states: Tensor) -> Tensor:
+        """The states after a layer as they are read: those that `run` takes and returns, with the norm that ModernBERT
+        has after its last layer."""
+        return self.family.output(states)
 
 
 def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
@@ -120,8 +107,7 @@ def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncode
 
     Only safetensors weights are read, and code in the folder is never run.
     """
-    config = _config(name)
-    config.num_hidden_layers = _depth(config, layers)
+    config = _cut_config(name, layers)
     try:
         with quiet():
             encoder, report = AutoModel.from_pretrained(
@@ -155,8 +141,7 @@ def quiet() -> Iterator[None]:
 
 def new_encoder(folder: Path, *, layers: int | None = None) -> StagedEncoder:
     """An encoder of the shape that `folder`/config.json describes, with weights that are yet to be loaded."""
-    config = _config(folder)
-    config.num_hidden_layers = _depth(config, layers)
+    config = _cut_config(folder, layers)
     return StagedEncoder(AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False))
 
 
@@ -206,13 +191,18 @@ def _config(name: str | Path) -> PretrainedConfig:
     return config
 
 
-def _depth(config: PretrainedConfig, layers: int | None) -> int:
+def _cut_config(name: str | Path, layers: int | None) -> PretrainedConfig:
+    """The config of an encoder's first `layers`."""
+    config = _config(name)
     depth = int(config.num_hidden_layers)
     if layers is None:
-        return depth
+        return config
     if not 1 <= layers <= depth:
         raise CascadaError(f"layers is {layers}, but the encoder has {depth}.")
-    return layers
+    config.num_hidden_layers = layers
+    if getattr(config, "layer_types", None):  # ModernBERT names the kind of every layer
+        config.layer_types = config.layer_types[:layers]
+    return config
 
 
 def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:

@@ -25,7 +25,14 @@ MPNET = (
     *("attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"),
     *("intermediate.dense", "output.dense", "output.LayerNorm"),
 )
-NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET}
+ALBERT = (
+    *("attention.query", "attention.key", "attention.value", "attention.dense", "attention.LayerNorm"),
+    *("ffn", "ffn_output", "full_layer_layer_norm"),
+)
+DEBERTA = tuple(
+    name.replace("query", "query_proj").replace("key", "key_proj").replace("value", "value_proj") for name in BERT
+)
+NAMES = {"distilbert": DISTILBERT, "mpnet": MPNET, "albert": ALBERT, "deberta-v2": DEBERTA}
 
 
 def parts_of(layer: nn.Module, kind: str) -> dict[str, nn.Module]:
@@ -35,7 +42,8 @@ def parts_of(layer: nn.Module, kind: str) -> dict[str, nn.Module]:
 
 def activation_of(config: PretrainedConfig) -> str:
     """The name of the encoder's activation function."""
-    return str(getattr(config, "hidden_act", None) or config.activation)
+    names = ("hidden_act", "hidden_activation", "activation")
+    return str(next(value for name in names if (value := getattr(config, name, None))))
 
 
 def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:

@@ -136,6 +136,8 @@ def dequantised(graph: Any, rounded: NDArray[np.int8], scale: Array) -> str:
 
 def activated(graph: Any, product: str, bias: Array, activation: str) -> str:
     """Add the bias to a product, and apply the activation."""
+    if not activation and not bias.any():
+        return product
     own_bias = graph.constant(bias)
     if activation == "gelu":
         return str(graph.fused("BiasGelu", product, own_bias))

@@ -9,8 +9,9 @@ from onnx import TensorProto, helper
 
 from cascada.encoders.weights import RankerWeights
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.layers import output, run_layers
 from cascada.graphs.products import Products
-from cascada.graphs.transformer import embed, head, position_bias, run_layer
+from cascada.graphs.transformer import embed, head
 
 OwnHead = Callable[[Graph, str, Products], str]
 
@@ -35,10 +36,9 @@ def stage_graph(
         states = embed(graph, weights.embeddings, products)
     else:
         states = "states" if kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
-    bias = position_bias(graph, weights, states)
-    for layer in weights.layers[first:exit]:
-        states = run_layer(graph, layer, states, bias, weights, products)
-    scores = own_head(graph, states, products) if own_head else head(graph, weights.heads[exit], states, products)
+    states = run_layers(graph, weights, states, first, exit, products)
+    read = output(graph, weights, states)
+    scores = own_head(graph, read, products) if own_head else head(graph, weights.heads[exit], read, products)
     graph.rename(scores, "scores")
     if not last:
         states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)
@@ -47,8 +47,7 @@ def stage_graph(
 
 
 def _model(graph: Graph, weights: RankerWeights, first: int, *, last: bool, kept: int) -> onnx.ModelProto:
-    hidden = weights.layers[0].norm.gamma.shape[0]
-    states = ("pairs", "tokens", hidden)
+    states = ("pairs", "tokens", weights.hidden)
     value = helper.make_tensor_value_info
     inputs = [value("lengths", TensorProto.INT32, ("pairs",))]
     if first == 0:

@@ -14,11 +14,12 @@ from cascada.graphs.products import Products
 
 def embed(graph: Graph, embeddings: Embeddings, products: Products) -> str:
     """The states before the first layer, (pairs, tokens, hidden)."""
-    words = products.rows(graph, embeddings.words, "ids")
-    length = graph.op("Gather", graph.op("Shape", "ids"), graph.constant([1], np.int64))
-    start, axis = graph.constant([0], np.int64), graph.constant([0], np.int64)
-    positions = graph.op("Slice", graph.constant(embeddings.positions), start, length, axis)
-    states = graph.op("Add", words, positions)
+    states = products.rows(graph, embeddings.words, "ids")
+    if embeddings.positions is not None:
+        length = graph.op("Gather", graph.op("Shape", "ids"), graph.constant([1], np.int64))
+        start, axis = graph.constant([0], np.int64), graph.constant([0], np.int64)
+        positions = graph.op("Slice", graph.constant(embeddings.positions), start, length, axis)
+        states = graph.op("Add", states, positions)
     if embeddings.types is not None:
         states = graph.op("Add", states, graph.op("Gather", graph.constant(embeddings.types), "types"))
     states = layer_norm(graph, states, embeddings.norm)
@@ -30,6 +31,13 @@ def embed(graph: Graph, embeddings: Embeddings, products: Products) -> str:
 def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: RankerWeights, products: Products) -> str:
     """The states after a layer, (pairs, tokens, hidden); `bias` is added to attention scores, "" for none."""
     attended = products.attention(graph, states, layer.query_key_value, weights.attention_heads, bias)
+    return after_attention(graph, layer, attended, states, weights, products)
+
+
+def after_attention(
+    graph: Graph, layer: Layer, attended: str, states: str, weights: RankerWeights, products: Products
+) -> str:
+    """The rest of a layer."""
     attended = products.dense(graph, attended, layer.out)
     states = skip_norm(graph, attended, states, layer.attention_norm)
     wide = products.dense(graph, states, layer.up, activation=weights.activation)
@@ -76,16 +84,10 @@ def skip_norm(graph: Graph, new: str, states: str, norm: Norm) -> str:
     return str(graph.fused("SkipLayerNormalization", new, states, gamma, beta, epsilon=norm.epsilon))
 
 
-def position_bias(graph: Graph, weights: RankerWeights, states: str) -> str:
-    """MPNet's bias on the attention of every layer, (1, heads, tokens, tokens); "" for other encoders."""
-    if weights.position_bias is None:
-        return ""
-    longest = (weights.position_bias.shape[1] + 1) // 2
+def places_of(graph: Graph, states: str) -> tuple[str, str]:
+    """The positions of the tokens of some states as queries, (tokens, 1), and as keys, (1, tokens)."""
     tokens = graph.op("Gather", graph.op("Shape", states), graph.constant(np.array(1), np.int64))
     zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
     places = graph.op("Range", zero, tokens, one)
-    keys = graph.op("Unsqueeze", places, graph.constant([0], np.int64))
-    queries = graph.op("Unsqueeze", places, graph.constant([1], np.int64))
-    distance = graph.op("Add", graph.op("Sub", keys, queries), graph.constant(np.array(longest - 1), np.int64))
-    bias = graph.op("Gather", graph.constant(weights.position_bias), distance, axis=1)  # (heads, queries, keys)
-    return str(graph.op("Unsqueeze", bias, graph.constant([0], np.int64)))
+    queries, keys = (graph.op("Unsqueeze", places, graph.constant([axis], np.int64)) for axis in (1, 0))
+    return str(queries), str(keys)

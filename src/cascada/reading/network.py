@@ -33,7 +33,7 @@ class ReaderNetwork(nn.Module):
         text get the lowest logit.
         """
         states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth)
-        logits: Tensor = self.out(self.dropout(states))
+        logits: Tensor = self.out(self.dropout(self.encoder.output(states)))
         possible = document.clone()
         possible[:, 0] = True
         lowest = torch.finfo(logits.dtype).min / 4  # a start and an end logit are added, which must not overflow

@@ -318,7 +318,7 @@ def kept_lengths(question: Ints | int, text: Ints | int, room: int) -> tuple[Int
 def _not_words(tokenizer: Tokenizer) -> list[int]:
     special = {id for id, token in tokenizer.get_added_tokens_decoder().items() if token.special}
     unknown = getattr(tokenizer.model, "unk_token", None)
-    id = tokenizer.token_to_id(unknown) if unknown else None
+    id = tokenizer.token_to_id(unknown) if unknown else getattr(tokenizer.model, "unk_id", None)  # Unigram has an id
     return sorted(special if id is None else {*special, id})
 
 

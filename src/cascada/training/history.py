@@ -1,6 +1,7 @@
 """The history of a run: losses and dev measures, as `history.json` and `curve.png`.
 
-One dev measure selects the best checkpoint: a ranker's is MAP, a reader's is F1.
+One dev measure selects the best checkpoint: a ranker's is MAP, a reader's is F1. A cross-encoder that is fine-tuned for
+its exits has its agreement with what it was.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cascada.training.batches import BatchPlan, epoch_of
 from cascada.training.run_folder import first_process
 
 HISTORY_FILE = "history.json"
-SELECTION_MEASURES = ("MAP", "F1")
+SELECTION_MEASURES = ("MAP", "F1", "agreement")
 
 History = dict[str, list[dict[str, float]]]
 """{"train": [{update, epoch, loss, learning_rate, …}], "dev": [{update, epoch, MAP, …}]}"""

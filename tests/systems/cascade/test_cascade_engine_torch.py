@@ -20,11 +20,12 @@ from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape
 from cascada.text.pairs import PairTokenizer
 
+NEW = ("albert", "modernbert", "deberta-v2", "deberta-v2-conv")
 CLOSE = 1e-5
 """What float32 sums in another order may differ by, on any processor; another pair's score differs by far more."""
 
 
-@pytest.fixture(scope="module", params=["bert", "roberta", "distilbert", "electra", "mpnet"])
+@pytest.fixture(scope="module", params=["bert", "roberta", "distilbert", "electra", "mpnet", *NEW])
 def cascade(request, encoder_folders):
     """A cascade with exits after layers 2 and 4 and random weights, and its tokenizer."""
     folder = encoder_folders[request.param]

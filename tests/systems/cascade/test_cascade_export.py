@@ -20,7 +20,10 @@ from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape, read_exported
 from cascada.systems.export import export
 
-KINDS = ("bert", "minilm", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
+KINDS = (
+    *("bert", "minilm", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet", "albert"),
+    *("modernbert", "deberta-v2", "deberta-v2-types"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,9 @@ def test_a_ranker_comes_back_to_the_bit(tmp_path, model, encoder_folder):
     assert not loaded.training
 
 
-@pytest.mark.parametrize("name", ["roberta", "distilbert", "electra", "mpnet"])
+@pytest.mark.parametrize(
+    "name", ["roberta", "distilbert", "electra", "mpnet", "albert", "modernbert", "deberta-v2", "deberta-v2-conv"]
+)
 def test_every_architecture_comes_back(tmp_path, encoder_folders, name):
     model = CascadeRanker(load_encoder(encoder_folders[name]), CascadeShape((4,)))
     checkpoint.save(model, tmp_path, tokenizer=encoder_folders[name], card="")

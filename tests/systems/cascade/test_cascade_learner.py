@@ -47,6 +47,21 @@ def test_a_cascade_trained_at_levels_is_saved_as_an_ordinary_cascade(recipe, tmp
     assert history(goes_on)["dev"][-1]["MAP"] == pytest.approx(best["MAP"], abs=0.02), "its heads are taken over"
 
 
+@pytest.mark.parametrize("name", ["albert", "modernbert", "deberta-v2"])
+def test_a_cascade_learns_on_every_kind_of_encoder(recipe, encoder_folders, tmp_path, name):
+    from cascada.systems.export import export
+
+    model = {"encoder": str(encoder_folders[name]), "layers": 3, "exits": [0, 1, 3], "head": "mean"}
+    folder = train_model(recipe(model=model, epochs=8, learning_rate=3e-3))
+    best = max(history(folder)["dev"], key=lambda row: row["MAP"])
+    assert best["MAP"] > 0.6  # guessing gives .46
+    export(folder, tmp_path / "out", "fp32")
+    texts = ["ba da", "ma", "da ka ba"]
+    trained, exported = (Ranker.load(place) for place in (folder, tmp_path / "out"))
+    assert trained.exits == exported.exits == (0, 1, 3)
+    assert exported.score("ba", texts) == pytest.approx(trained.score("ba", texts), abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("model", "said"),
     [

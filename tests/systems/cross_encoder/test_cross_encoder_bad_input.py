@@ -4,14 +4,17 @@ import json
 import shutil
 
 import pytest
+from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError
 
+FAMILIES = ("bert", "albert", "modernbert", "deberta-v2")
 
-@pytest.fixture
-def copy(cross_encoder_folder, tmp_path):
-    return shutil.copytree(cross_encoder_folder, tmp_path / "model")
+
+@pytest.fixture(params=FAMILIES)
+def copy(request, cross_encoder_folders, tmp_path):
+    return shutil.copytree(cross_encoder_folders[request.param], tmp_path / "model")
 
 
 def change(folder, **settings):
@@ -34,7 +37,11 @@ def refusal(folder):
         ({"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2"}, "is a causal language model"),
         ({"architectures": ["LlamaForCausalLM"], "model_type": "llama"}, "is a causal language model"),
         ({"id2label": {"0": "no", "1": "neutral", "2": "yes"}}, "has 3 classes"),
+        ({"architectures": ["ModernBertDecoderForCausalLM"]}, "is a causal language model"),
+        ({"architectures": ["ModernBertModel"]}, "is that of ModernBertModel, not of a cross-encoder"),
+        ({"architectures": ["DebertaV2ForMaskedLM"]}, "is not a cross-encoder"),
         ({"architectures": ["FunnelForSequenceClassification"], "model_type": "funnel"}, "is of type funnel"),
+        ({"architectures": ["DebertaForSequenceClassification"], "model_type": "deberta"}, "is of type deberta"),
         ({"auto_map": {"AutoModel": "own.Model"}}, "wants to run code of its own"),
         ({"sbert_ce_default_activation_function": "torch.nn.modules.activation.Tanh"}, "has the activation function"),
     ],
@@ -61,9 +68,19 @@ def test_a_truncated_file_of_weights_is_a_sentence(copy, left):
     assert "No cross-encoder could be loaded from" in refusal(copy)
 
 
-def test_an_encoders_weights_lack_the_head(copy, encoder_folder):
-    shutil.copy(encoder_folder / "model.safetensors", copy)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_an_encoders_weights_lack_the_head(cross_encoder_folders, encoder_folders, tmp_path, name):
+    copy = shutil.copytree(cross_encoder_folders[name], tmp_path / "model")
+    shutil.copy(encoder_folders[name] / "model.safetensors", copy)
     assert "the file of weights lacks classifier" in refusal(copy)
+
+
+@pytest.mark.parametrize("name", ["num_hidden_groups", "inner_group_num"])
+def test_of_albert_only_one_layer_can_be_shared(cross_encoder_folders, tmp_path, name):
+    copy = shutil.copytree(cross_encoder_folders["albert"], tmp_path / "model")
+    config = AutoConfig.from_pretrained(copy, **{name: 2})
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(copy)
+    assert f"has {name} 2" in refusal(copy)
 
 
 def test_a_damaged_config_is_a_sentence(copy):

@@ -55,13 +55,24 @@ def test_in_full_precision_every_exit_scores_as_in_torch(encoder_folder, tmp_pat
     assert document_encoder(tmp_path / "out").fingerprint == document_encoder(folder).fingerprint
 
 
-@pytest.mark.parametrize("kind", ["roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("kind", ["roberta", "distilbert", "electra", "albert"])
 def test_whatever_encoder_it_has(encoder_folders, tmp_path, texts, kind):
     folder = save_model(tmp_path / "trained", encoder_folders[kind], join=2, exits=(2, 4))
     export(folder, tmp_path / "out", "fp32")
     np.testing.assert_allclose(
         scores(Ranker.load(tmp_path / "out"), texts), scores(Ranker.load(folder), texts), atol=1e-4, rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("kind", ["mpnet", "modernbert", "deberta-v2", "deberta-v2-types"])
+@pytest.mark.parametrize("shape", [{"exits": (0, 3), "match": "late"}, {"exits": (3, 4), "interaction": "lstm"}])
+def test_towers_with_relative_positions_are_compared_or_read_by_another_interaction(
+    encoder_folders, tmp_path, texts, kind, shape
+):
+    folder = save_model(tmp_path / "trained", encoder_folders[kind], join=3, **shape)
+    export(folder, tmp_path / "out", "fp32")
+    ours, theirs = (scores(Ranker.load(place), texts) for place in (tmp_path / "out", folder))
+    np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
 def test_in_int8_every_exit_ranks_nearly_as_in_torch(encoder_folder, tmp_path, texts):

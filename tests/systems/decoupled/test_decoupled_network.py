@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from cascada.core.errors import CascadaError
-from cascada.encoders.encoder import additive_mask, load_encoder
+from cascada.encoders.encoder import load_encoder
+from cascada.encoders.families import additive_mask
 from cascada.systems.decoupled.folder import begin, load, save
 from cascada.systems.decoupled.network import CHUNK, DecoupledRanker, JoinExit, late_interaction
 from cascada.systems.decoupled.shape import DecoupledShape
@@ -140,14 +141,14 @@ def test_global_embeddings_start_as_the_encoders_and_documents_at_a_fixed_place(
     torch.testing.assert_close(meet.document(zeros)[0], positions[8:11] + types[1])
 
 
-@pytest.mark.parametrize("name", ["minilm", "roberta", "xlm-roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("name", ["minilm", "roberta", "xlm-roberta", "distilbert", "electra", "albert"])
 def test_every_encoder_with_positions_of_its_own_will_do(encoder_folders, name):
     model = model_of(encoder_folders[name], join=2, exits=(2, 4)).eval()
     with torch.inference_mode():
         assert all(torch.isfinite(one).all() for one in model(**inputs(), exits=(2, 4)).values())
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert", "electra"])
+@pytest.mark.parametrize("name", ["bert", "roberta", "distilbert", "electra", "albert"])
 def test_the_last_layer_of_the_first_tokens_alone_is_that_of_all_tokens(encoder_folders, name):
     model = model_of(encoder_folders[name], join=2, exits=(3, 4)).eval()
     states, second = torch.randn(3, 7, 32, generator=torch.Generator().manual_seed(4)), torch.tensor([2, 3, 2])
@@ -181,9 +182,10 @@ def test_a_document_may_be_compared_with_several_questions_and_come_encoded(mode
                 torch.testing.assert_close(found[exit], expected[exit], atol=2e-5, rtol=1e-4)
 
 
-def test_an_encoder_with_relative_positions_is_rejected(encoder_folders):
+@pytest.mark.parametrize("name", ["mpnet", "modernbert", "deberta-v2", "deberta-v2-conv"])
+def test_layers_that_read_relative_positions_cannot_read_both_sides(encoder_folders, name):
     with pytest.raises(CascadaError, match="relative positions"):
-        model_of(encoder_folders["mpnet"], join=2, exits=(4,))
+        model_of(encoder_folders[name], join=2, exits=(4,))
 
 
 def test_the_gradient_can_be_stopped_at_the_exit_before(encoder_folder):

@@ -99,7 +99,7 @@ def survivals(scores: ExitScores, plans: Sequence[Plan]) -> Bools:
 
 
 def _best(question: ScoredQuestion) -> int:
-    return int(best_first(question.scores[-1])[0])
+    return int(best_first(question.scores[-1])[0]) if question.best is None else question.best
 
 
 def _needed(question: ScoredQuestion) -> Ints:

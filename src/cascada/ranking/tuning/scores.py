@@ -28,6 +28,8 @@ class ScoredQuestion:
     scores: Floats  # (exits, candidates)
     labels: Ints  # (candidates,)
     ids: tuple[str, ...]
+    best: int | None = None
+    """The candidate that a guarantee is about, by its place; the last exit's best if not given."""
 
     @property
     def candidates(self) -> int:

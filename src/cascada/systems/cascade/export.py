@@ -6,7 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-from cascada.encoders.weights import RankerWeights, encoder_weights, head_of
+from cascada.encoders.extract import encoder_weights, head_of
+from cascada.encoders.weights import RankerWeights
 from cascada.graphs.graph import WeightsFile
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products

@@ -70,7 +70,7 @@ class CascadeRanker(nn.Module):
         return logits
 
     def score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
-        return self.heads[str(exit)](states, mask)  # type: ignore[no-any-return]
+        return self.heads[str(exit)](self.encoder.output(states), mask)  # type: ignore[no-any-return]
 
     def raw_score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         """The second logit minus the first, (pairs,)."""

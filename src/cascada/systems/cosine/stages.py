@@ -62,8 +62,10 @@ class SimilarityStage:
             for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
                 deadline.check()
                 ids, mask, types = map(torch.from_numpy, encoded.padded(rows, self.tokenizer.pad_id))
-                states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth).numpy()
-                for row, own, length in zip(rows, states, encoded.lengths[rows], strict=True):
+                states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth)
+                for row, own, length in zip(
+                    rows, self.encoder.output(states).numpy(), encoded.lengths[rows], strict=True
+                ):
                     encodings[row] = own[:length]
         return encodings
 

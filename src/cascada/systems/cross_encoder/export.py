@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from cascada.encoders.weights import Dense, dense_of, encoder_weights
-from cascada.graphs.graph import Graph, WeightsFile
+from cascada.core.errors import CascadaError
+from cascada.encoders.extract import encoder_weights
+from cascada.encoders.weights import Dense, dense_of, norm_of
+from cascada.graphs.graph import FUSED, Graph, WeightsFile
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import stage_file
 from cascada.graphs.stage_graph import stage_graph
-from cascada.graphs.transformer import dense_float32, first_token, mean_of_tokens
+from cascada.graphs.transformer import dense_float32, first_token, layer_norm, mean_of_tokens
 from cascada.systems.cross_encoder.engine_torch import ranker_of
 from cascada.systems.cross_encoder.folder import load, pair_tokenizer
 from cascada.systems.cross_encoder.network import CrossEncoderRanker
@@ -89,6 +91,7 @@ class CrossEncoderExporter:
             own = self.network.own_head
             pooled = _pooled(graph, own.pooling, states)
             pooled = _activated(graph, dense_float32(graph, pooled, dense_of(own.dense), products), own.activation)
+            pooled = pooled if own.norm is None else layer_norm(graph, pooled, norm_of(own.norm))
             return _score(graph, pooled, _one_output(own.out), products)
         pooled = _pooled(graph, shape.head.pooling, states)
         *inner, out = (part for part in self.network.heads[str(exit)].modules() if isinstance(part, nn.Linear))
@@ -104,9 +107,10 @@ def _pooled(graph: Graph, pooling: str, states: str) -> str:
 
 
 def _activated(graph: Graph, value: str, activation: str) -> str:
-    if activation == "gelu":
-        return str(graph.fused("Gelu", value))
-    return str(graph.op({"tanh": "Tanh", "relu": "Relu"}[activation], value))
+    known = {"tanh": "Tanh", "relu": "Relu", "gelu": "Gelu", "gelu_new": "FastGelu"}
+    if activation not in known:
+        raise CascadaError(f"The activation of the model's head is {activation}, which cannot be exported.")
+    return str(graph.op(known[activation], value, domain=FUSED if "gelu" in activation else ""))
 
 
 def _one_output(out: nn.Linear) -> Dense:

@@ -14,15 +14,17 @@ from cascada.encoders.encoder import mean_of_tokens
 from cascada.systems.cross_encoder.shape import ExitHead, Pooling
 
 # Where each family has the parts of its head: the dense layer, the name of the activation, and the layer of the logits.
-POOLER = ("bert.pooler.dense", "tanh", "classifier")
 DENSE = ("classifier.dense", "tanh", "classifier.out_proj")
 PARTS = {
-    "bert": POOLER,
+    "bert": ("bert.pooler.dense", "tanh", "classifier"),
+    "albert": ("albert.pooler", "tanh", "classifier"),
     "roberta": DENSE,
     "xlm-roberta": DENSE,
     "mpnet": DENSE,
     "electra": ("classifier.dense", "gelu", "classifier.out_proj"),
     "distilbert": ("pre_classifier", "relu", "classifier"),
+    "modernbert": ("head.dense", "", "classifier"),  # the config names its activation, and that of DeBERTa's
+    "deberta-v2": ("pooler.dense", "", "classifier"),
 }
 
 
@@ -48,9 +50,16 @@ class OwnHead:
 
 def own_head(model: PreTrainedModel) -> OwnHead:
     """The head of a model in transformers' own class."""
-    dense, activation, out = PARTS[model.config.model_type]
+    config: Any = model.config
+    dense, activation, out = PARTS[config.model_type]
     parts: list[Any] = [model.get_submodule(name) for name in (dense, out)]
-    return OwnHead("first", parts[0], activation, None, parts[1])
+    if config.model_type == "deberta-v2":
+        activation = config.pooler_hidden_act
+    if config.model_type != "modernbert":
+        return OwnHead("first", parts[0], activation, None, parts[1])
+    pooling: Literal["first", "mean"] = "mean" if config.classifier_pooling == "mean" else "first"
+    norm: Any = model.get_submodule("head.norm")
+    return OwnHead(pooling, parts[0], config.classifier_activation, norm, parts[1])
 
 
 def new_head(head: ExitHead, hidden: int) -> nn.Sequential:

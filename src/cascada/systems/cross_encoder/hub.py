@@ -14,7 +14,7 @@ from cascada.core.errors import CascadaError
 from cascada.core.folder import HUB_CONFIG, read_shape
 from cascada.systems.cross_encoder.shape import Activation, CrossEncoderShape
 
-FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet")
+FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet", "albert", "modernbert", "deberta-v2")
 """The `model_type` of models that can be loaded. MiniLM's is `bert`."""
 
 SETTINGS_FILES = ("config_sentence_transformers.json", "sentence_bert_config.json", "modules.json")

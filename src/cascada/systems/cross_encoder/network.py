@@ -85,9 +85,10 @@ class CrossEncoderRanker(nn.Module):
 
     def raw_score(self, states: Tensor, mask: Tensor, exit: int) -> Tensor:
         """The raw scores (pairs,) of states (pairs, tokens, hidden) after the layer `exit`."""
+        read = self.encoder.output(states)
         if exit == self.shape.exits[-1]:
-            return self.own_head(states, mask)
-        score: Tensor = self.heads[str(exit)](pool(self.shape.head.pooling, states, mask))
+            return self.own_head(read, mask)
+        score: Tensor = self.heads[str(exit)](pool(self.shape.head.pooling, read, mask))
         return score[:, 0]
 
     def pooled_states(self, ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,5 +97,5 @@ class CrossEncoderRanker(nn.Module):
         states, pooled = self.encoder.embed(ids, types), []
         for layer in range(self.encoder.depth):
             states = self.encoder.run(states, mask, layer, layer + 1)
-            pooled.append(pool(self.shape.head.pooling, states, mask))
+            pooled.append(pool(self.shape.head.pooling, self.encoder.output(states), mask))
         return torch.stack(pooled, 1), self.raw_score(states, mask, self.encoder.depth)

@@ -24,8 +24,10 @@ from torch import nn
 
 from cascada.core.folder import read_shape
 from cascada.encoders.encoder import StagedEncoder
-from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of, encoder_weights, head_of
+from cascada.encoders.extract import encoder_weights, head_of
+from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
+from cascada.graphs.layers import output, run_layers
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
@@ -154,8 +156,9 @@ def tower_weights(tower: StagedEncoder, longest: int) -> RankerWeights:
     own = weights.embeddings
     if own.types is None:
         return weights
+    positions = np.zeros((longest, len(own.types[0])), np.float32) if own.positions is None else own.positions
     return dataclasses.replace(
-        weights, embeddings=dataclasses.replace(own, positions=own.positions + own.types[0], types=None)
+        weights, embeddings=dataclasses.replace(own, positions=positions + own.types[0], types=None)
     )
 
 
@@ -165,9 +168,8 @@ def tower_graph(
     """The graph of one side: embeddings, layers and, for documents, the projection to the cached dimensions."""
     graph = Graph(weights_file)
     states = embed(graph, weights.embeddings, products)
-    for layer in weights.layers:
-        states = run_layer(graph, layer, states, "", weights, products)
-    width = weights.layers[0].norm.gamma.shape[0]
+    states = output(graph, weights, run_layers(graph, weights, states, 0, len(weights.layers), products))
+    width = weights.hidden
     if down is not None:
         product = graph.op("MatMul", states, products.weight(graph, down.weight))
         states, width = graph.op("Add", product, graph.constant(down.bias)), len(down.bias)

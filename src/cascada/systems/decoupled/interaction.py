@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import PretrainedConfig
 
-from cascada.encoders.encoder import additive_mask
+from cascada.encoders.families import additive_mask
 from cascada.encoders.layers import some_rows
 
 StatesAndFeatures = tuple[Tensor, Tensor]

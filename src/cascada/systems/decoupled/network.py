@@ -53,11 +53,13 @@ class GlobalEmbeddings(nn.Module):
     def of(cls, encoder: StagedEncoder, question_length: int, max_length: int) -> GlobalEmbeddings:
         """Start from the encoder's embeddings; if it has a single type, both sides start with that one."""
         own: Any = encoder.encoder.embeddings
-        first = encoder.first_position
-        positions = own.position_embeddings.weight[first : first + question_length + max_length]
+        table = encoder.position_embeddings
+        if table is None:  # an encoder with relative positions only: the sides begin without
+            table = encoder.word_embeddings.new_zeros(encoder.longest, encoder.hidden_size)
+        positions = table[: question_length + max_length]
         types = getattr(own, "token_type_embeddings", None)
         types = positions.new_zeros(2, positions.shape[1]) if types is None else types.weight[[0, -1]]
-        project = getattr(encoder.encoder, "embeddings_project", None)  # ELECTRA's small models
+        project = encoder.family.project
         positions, types = (table if project is None else table @ project.weight.T for table in (positions, types))
         return cls(positions.detach().clone(), types.detach().clone(), question_length)
 
@@ -238,8 +240,12 @@ class DecoupledRanker(nn.Module):
 
 def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
     """Raise an error if no ranker of this shape can be made from the encoder."""
-    if encoder.config.model_type == "mpnet":
-        raise CascadaError("MPNet's relative positions cannot be cached: a decoupled ranker needs another encoder.")
+    if encoder.family.relative and shape.interaction == "layers" and shape.joint_exits:
+        raise CascadaError(
+            f"The layers of a {encoder.config.model_type} encoder read relative positions, which documents that were "
+            "encoded alone do not have: a decoupled ranker needs another encoder, another interaction (linear or "
+            "lstm), or its last exit at the join."
+        )
     if shape.join > encoder.depth:
         raise CascadaError(f"join is {shape.join}, but the encoder has {encoder.depth} layers.")
     if shape.interaction == "layers" and shape.joint_layers > encoder.depth:
@@ -261,7 +267,7 @@ def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
 def tower(encoder: StagedEncoder, join: int) -> StagedEncoder:
     """A copy of the encoder's embeddings and first layers."""
     own = copy.deepcopy(encoder)
-    del own.layers[join:]
+    own.family.cut(join)
     return own
 
 
@@ -271,7 +277,8 @@ def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
     if make:
         return make(encoder.hidden_size, shape.joint_layers)
     first = min(shape.join, encoder.depth - shape.joint_layers)
-    return LayerInteraction(copy.deepcopy(encoder.layers[first : first + shape.joint_layers]), encoder.config)
+    layers = map(copy.deepcopy, encoder.layers[first : first + shape.joint_layers])
+    return LayerInteraction(nn.ModuleList(layers), encoder.config)
 
 
 def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
@@ -307,6 +314,6 @@ def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
     for rows in order.split(CHUNK):
         longest = int(lengths[rows].max())
         own, own_mask = ids[rows, :longest], mask[rows, :longest]
-        states = side.run(side.embed(own, torch.zeros_like(own)), own_mask, 0, side.depth)
+        states = side.output(side.run(side.embed(own, torch.zeros_like(own)), own_mask, 0, side.depth))
         chunks.append(pad(states, (0, 0, 0, ids.shape[1] - longest)))
     return torch.cat(chunks)[order.argsort()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,12 @@ FULL_INT8 = _cascada("int8", 0)
 ENGINES = (
     SENTENCE_TRANSFORMERS,
     SENTENCE_TRANSFORMERS_INT8,
+    _peer(
+        "sentence-transformers OpenVINO",
+        "sentence_transformers",
+        ("sentence_transformers", "optimum.intel", "openvino"),
+        backend="openvino",
+    ),
     _peer("FlashRank int8", "flashrank", ("flashrank",), graph="int8"),
     _peer("fastembed fp32", "fastembed", ("fastembed",), graph="fp32"),
     _peer("fastembed int8", "fastembed", ("fastembed",), graph="int8"),
@@ -60,6 +67,16 @@ ENGINES = (
 )
 
 
-def engines_named(parts: list[str] | None) -> list[Engine]:
+OWN_PLAN = Engine("cascada int8, own plan", "cascada", "int8", ("cascada", "onnxruntime"), {"drop": None})
+"""Drops by the plan in the ranker's folder."""
+
+
+def with_plan(drop: Sequence[float]) -> Engine:
+    """The int8 engine with these drop ratios, one for each exit but the last."""
+    name = f"cascada int8, drop {' '.join(f'{ratio:g}' for ratio in drop)}"
+    return Engine(name, "cascada", "int8", ("cascada", "onnxruntime"), {"drop": list(drop)})
+
+
+def engines_named(parts: Sequence[str] | None, engines: Sequence[Engine] = ENGINES) -> list[Engine]:
     """The engines whose name contains one of the parts; all engines if None."""
-    return [engine for engine in ENGINES if parts is None or any(part.lower() in engine.name.lower() for part in parts)]
+    return [engine for engine in engines if parts is None or any(part.lower() in engine.name.lower() for part in parts)]

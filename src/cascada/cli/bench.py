@@ -45,9 +45,6 @@ def bench(
     questions: Annotated[
         int, typer.Option(min=1, help="Questions of the data to measure quality on, spread over all of them.")
     ] = 50,
-    least: Annotated[
-        int, typer.Option("--at-least", min=1, help="Only questions of the data with at least this many candidates.")
-    ] = 1,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="A row with these drop ratios at every exit but the last: 0.8,0.3,0.3; may be repeated."),
@@ -103,7 +100,7 @@ def bench(
         counts = "4,12" if quick and candidates == CANDIDATES else candidates
         repeats = 2 if quick else repeats
         wanted = _engines(source, engines, drop or [])
-        quality = _quality(data, root, split, qrels, measure, questions, least) if data else None
+        quality = _quality(data, root, split, qrels, measure, questions) if data else None
         plan = _measuring_plan(counts, repeats, seconds, timeout, quick=quick)
         reports = [_run(source, wanted, plan, seed, peers, quality, quick=quick)]
     if picture:
@@ -144,21 +141,22 @@ def _measuring_plan(candidates: str, repeats: int, seconds: float, timeout: floa
 
 
 def _quality(
-    data: str, root: Path | None, split: str | None, qrels: Path | None, measure: str | None, questions: int, least: int
+    data: str, root: Path | None, split: str | None, qrels: Path | None, measure: str | None, questions: int
 ) -> Quality:
     require("pytrec_eval", "eval", "measuring quality")
     from cascada.api.judgements import Source, judged_data
     from cascada.bench.quality import Quality
     from cascada.data.sample import evenly_spaced
     from cascada.metrics import Measure
+    from cascada.ranking.runs import with_candidates
 
     name = Measure.parse(measure).name if measure else None
     judged = judged_data(Source(data, root=root, split=split, qrels=qrels))
-    groups = [group for group in judged.groups if len(group.candidates) >= least]
+    groups = evenly_spaced(with_candidates(judged.groups), questions)
     if not groups:
-        raise CascadaError(f"{judged.name} has no question with {least} candidates or more.")
+        raise CascadaError(f"{judged.name} has no question with candidates.")
     name = name or ("nDCG@10" if judged.graded else "MAP")
-    return Quality(judged.name, evenly_spaced(groups, questions), judged.qrels, name, judged.relevant)
+    return Quality(judged.name, groups, judged.qrels, name, judged.relevant)
 
 
 def _run(

@@ -80,7 +80,9 @@ def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(mea
     assert rows["cascada int8, drop 0.5"]["quality"]["MAP"] == pytest.approx(json.loads(evaluated.stdout)["MAP"])
     assert found["quality"]["questions"] == 4
     shown = run("--from", tmp_path / "results.json", "--markdown", "--picture", tmp_path / "quality.png").stdout
-    assert "MAP on dev.jsonl (clean) (4 questions, 8 candidates on average), and seconds at 12 candidates" in shown
+    assert re.search(
+        r"MAP on \S*dev\S* .*\(4 questions, 8 candidates on average\), and seconds at 12 candidates", shown
+    )
     assert (tmp_path / "quality.png").stat().st_size > 10_000
 
 

@@ -138,7 +138,12 @@ def chooser(
         raise CascadaError("Margins are chosen by how often the best candidate survives: give keep_best too, say 0.95.")
     if keep_best is not None:
         check_certainty(keep_best, confidence)
-        guarantee = {"at_least": keep_best, "confidence": confidence, "margins": margins, "least": least or 1}
+        guarantee: dict[str, Any] = {
+            "at_least": keep_best,
+            "confidence": confidence,
+            "margins": margins,
+            "least": least or 1,
+        }
 
         def choose(scores: ExitScores, plans: Sequence[Plan], **settings: Any) -> Tuning:
             return tune_keeping_best(scores, plans, **guarantee, **settings)

@@ -115,7 +115,8 @@ def _times_as_fast(panel: Axes, points: list[_Point]) -> None:
     """A second scale on top, if sentence-transformers' torch was measured."""
     peer = next((point.speed for point in points if point.name == SENTENCE_TRANSFORMERS.name), None)
     if peer:
-        top = panel.secondary_xaxis("top", functions=(lambda speed: speed / peer, lambda times: times * peer))
+        scale: Any = (lambda speed: speed / peer, lambda times: times * peer)
+        top = panel.secondary_xaxis("top", functions=scale)
         top.set_xlabel(f"times as fast as {SENTENCE_TRANSFORMERS.name}", fontsize=9)
         _plain_ticks(top)
 
@@ -126,7 +127,7 @@ def _label(figure: Figure, panel: Axes, points: list[_Point]) -> None:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()  # the layout has to be known
     inside = panel.get_window_extent(canvas.get_renderer())
     where = [panel.transData.transform((point.speed, point.quality)) for point in points]

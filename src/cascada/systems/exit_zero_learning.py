@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import torch
@@ -104,7 +105,8 @@ def _learn(vectors: PieceVectors, tokenizer: PairTokenizer, groups: Sequence[Gro
                 losses.append(len(labels) * list_level(scores, labels, torch.zeros_like(labels)))
         if losses:
             optimizer.zero_grad()
-            torch.stack(losses).mean().backward()
+            loss: Any = torch.stack(losses).mean()
+            loss.backward()
             optimizer.step()
     return (idf * change.exp()).detach()
 

@@ -43,6 +43,7 @@ TORCH = (
     "graphs.graph",
     "graphs.products",
     "systems.export",
+    "systems.exit_zero_learning",
     *(
         f"systems.*.{name}"
         for name in (

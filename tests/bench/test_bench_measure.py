@@ -18,6 +18,7 @@ def load(folder, max_length, settings):
     def rank(question, candidates):
         if len(candidates) > 4:
             os.kill(os.getpid(), signal.SIGILL)
+        return [0.0] * len(candidates), {}
     return rank
 """
 

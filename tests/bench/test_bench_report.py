@@ -1,9 +1,13 @@
 """Ratios and tables, from made-up measurements."""
 
-import pytest
+from itertools import combinations
 
+import pytest
+from matplotlib.text import Text
+
+from cascada.bench.picture import draw
 from cascada.bench.report import heading, ratios, reference, tables
-from cascada.bench.show import draw, markdown
+from cascada.bench.show import markdown
 
 
 def cell(candidates, seconds, **more):
@@ -88,3 +92,47 @@ def test_the_picture_is_drawn(results, tmp_path):
     text = (tmp_path / "speed.svg").read_text()
     assert "cascada int8 α=0.5" in text
     assert "FlashRank" not in text
+
+
+@pytest.fixture
+def with_quality(results):
+    figures = [0.8, 0.79, None, 0.79, 0.785]
+    for engine, value in zip(results["engines"], figures, strict=True):
+        if value:
+            engine["quality"] = {"MAP": value, "seconds": 1.25}
+    results["engines"][0]["quality"] = {"MAP": 0.8, "of": "cascada fp32 α=0"}
+    results["engines"][-1]["quality"]["relative_cost"] = 0.4
+    results["engines"].append(row("cascada int8, own plan", cell(400, 0.25, flops=10**11, full_flops=4 * 10**11)))
+    results["engines"][-1]["quality"] = {"MAP": 0.784, "seconds": 0.2, "relative_cost": 0.25}
+    results["quality"] = {"data": "dev", "measure": "MAP", "questions": 50, "candidates_mean": 190.5}
+    return results
+
+
+def test_the_first_table_has_quality_beside_speed(with_quality):
+    table = tables(with_quality)[0]
+    assert table.title == (
+        "MAP on dev (50 questions, 190.5 candidates on average), and seconds at 400 candidates; "
+        "* that of cascada fp32 α=0, whose layers it runs under another head"
+    )
+    rows = {cells[0]: cells[1:] for cells in table.rows}
+    assert rows["sentence-transformers torch fp32"][:3] == ["0.8000*", "4.000", "1.00"]
+    assert rows["cascada int8, own plan"] == ["0.7840", "0.250", "16.00", "8.00", "0.250", "0.200"]
+    assert "FlashRank int8" not in rows
+
+
+def test_a_plan_is_compared_with_its_own_engine_without_drops(with_quality):
+    figures = ratios(with_quality, 400)["cascada int8, own plan"]
+    assert (figures["against own α=0"], figures["by arithmetic"], figures["realised"]) == (4, 4, 1)
+
+
+def test_the_names_in_the_picture_of_quality_against_speed_do_not_overlap(with_quality, tmp_path):
+    """Points as near to each other as they are in practice."""
+    close = [("fastembed fp32", 10.1, 0.8), ("fastembed int8", 9.8, 0.797), ("FlashRank int8", 9.5, 0.797)]
+    for name, seconds, value in [*close, ("sentence-transformers OpenVINO", 3.9, 0.8)]:
+        with_quality["engines"].append(row(name, cell(400, seconds)) | {"quality": {"MAP": value}})
+    figure = draw(with_quality, tmp_path / "quality.png")
+    (panel,) = figure.axes
+    names = [Text.get_window_extent(text) for text in panel.texts]  # without the lines that lead to them
+    assert len(names) == 9
+    assert not any(one.overlaps(other) for one, other in combinations(names, 2))
+    assert (tmp_path / "quality.png").stat().st_size > 10_000

@@ -51,12 +51,48 @@ def test_results_are_shown_again_without_measuring(measured, tmp_path):
     assert "cascada int8 α=0.5" in run("--from", measured[0]).stdout
 
 
+def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(measured, tmp_path, words):
+    exported = measured[0].parent / "exported"
+    lines = [
+        {
+            "id": f"q{number}",
+            "question": words[number],
+            "candidates": [
+                {
+                    "id": f"{number}-{place}",
+                    "text": f"{words[place]} {words[9 * place + number]}",
+                    "label": place % 3 == 0,
+                }
+                for place in range(8)
+            ],
+        }
+        for number in range(4)
+    ]
+    (tmp_path / "dev.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    (tmp_path / "results.json").write_text(
+        run(exported, tmp_path / "dev.jsonl", "--quick", "--engines", "int8 α=0", "--drop", "0.5", "--json").stdout
+    )
+    found = json.loads((tmp_path / "results.json").read_text())
+    rows = {row["engine"]: row for row in found["engines"]}
+    evaluated = CliRunner().invoke(
+        app, ["evaluate", str(exported), str(tmp_path / "dev.jsonl"), "--drop", "0.5", "--json"]
+    )
+    assert rows["cascada int8, drop 0.5"]["quality"]["MAP"] == pytest.approx(json.loads(evaluated.stdout)["MAP"])
+    assert found["quality"]["questions"] == 4
+    shown = run("--from", tmp_path / "results.json", "--markdown", "--picture", tmp_path / "quality.png").stdout
+    assert re.search(
+        r"MAP on \S*dev\S* .*\(4 questions, 8 candidates on average\), and seconds at 12 candidates", shown
+    )
+    assert (tmp_path / "quality.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         (["--shape", "big"], "--shape big: expected layers and width, such as 12x384."),
         (["--shape", "2x25"], "the width must be a multiple of 12"),
         (["folder", "--shape", "2x24"], "Give a model or --shape, not both."),
+        (["--shape", "2x24", "--drop", "much", "--quick"], "--drop much"),
         (["no-such-folder"], "There is no folder no-such-folder."),
         (["--quick", "--engines", "turbo"], "--engines turbo: there are sentence-transformers torch fp32,"),
         (["--quick", "--candidates", "0,4"], "--candidates 0,4: expected numbers from 1."),

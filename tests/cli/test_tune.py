@@ -2,14 +2,18 @@
 
 import json
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 from typer.testing import CliRunner
 
 from cascada import Ranker
 from cascada.cli.main import app
 from cascada.core.errors import CascadaError
+from cascada.ranking.plan import Margin
+from cascada.serve.app import create_app
 
 PNG = b"\x89PNG"
 
@@ -140,6 +144,21 @@ def test_keep_counts_with_a_guarantee(model, data, scores):
     ).replace("\n", " ")
 
 
+def test_margins_with_a_guarantee_are_saved_and_served(model, data, scores):
+    wanted = ["--scores", scores, "--keep-best", 0.6, "--confidence", 0.9, "--margins"]
+    chosen = tune(model, data, *wanted, "--at-least", 3, "--save")["chosen"]
+    assert chosen["certificate"]["questions"] == 6
+    assert chosen["relative_cost"] <= chosen["relative_cost_p95"] <= 1
+    assert Ranker.load(model).plan == tuple(Margin(Decimal(str(margin)), 3) for margin in chosen["margin"])
+    measured = json.loads(cascada("evaluate", model, data, "--json"))
+    for name in ("relative_cost", "MAP", "P@1"):
+        assert measured[name] == pytest.approx(chosen[name])
+    texts = [f"bade {n}" for n in range(9)]
+    with TestClient(create_app(Ranker.load(model))) as http:
+        served = http.post("/v1/rank", json={"question": "bada", "candidates": texts}).json()
+    assert [item["exit"] for item in served["items"]] == [item.exit for item in Ranker.load(model).rank("bada", texts)]
+
+
 def test_the_picture(model, data, scores, tmp_path):
     tune(model, data, "--scores", scores, "--picture", tmp_path / "front.png")
     assert (tmp_path / "front.png").read_bytes().startswith(PNG)
@@ -158,6 +177,7 @@ def test_the_picture(model, data, scores, tmp_path):
         (["--scores", "nowhere/scores.npz"], "there is no folder"),
         (["--keep-best", 0.95], "at least 59 held-out questions"),
         (["--keep-best", 1], "between 0 and 1"),
+        (["--margins"], "give keep_best too"),
         (["--split", "dev"], "is a file"),
     ],
 )

@@ -47,6 +47,7 @@ def tune(
     budget: float | None = None,
     loss: float | None = None,
     keep_best: float | None = None,
+    margins: bool = False,
     at_least: int | None = None,
     confidence: float = 0.95,
     seed: int = 0,
@@ -65,7 +66,7 @@ def tune(
     - `budget`: the best plan whose relative cost is at most this;
     - `loss`: the cheapest plan that loses at most this share of the full model's measure; the default, with 0.01;
     - `keep_best`: keep counts with which the full model's best candidate survives in this share of questions, with this
-      `confidence`.
+      `confidence`; with `margins`, margins instead of keep counts: drops that look at the scores of each question.
 
     With `at_least`, no exit drops below this many candidates, so that short lists are left alone.
 
@@ -75,7 +76,7 @@ def tune(
     """
     for module in ("scipy", "matplotlib"):
         require(module, "eval", "tuning")
-    choose = chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name)
+    choose = chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name, margins=margins, least=at_least)
     ratios = _ratios(grid)
     if scores and not Path(scores).resolve().parent.is_dir():
         raise CascadaError(f"The scores {scores} cannot be written: there is no folder {Path(scores).parent}.")
@@ -100,7 +101,7 @@ def tune(
         about = {
             "data": data_name,
             "seed": seed,
-            **{k: v for k, v in chosen.items() if k not in ("drop", "keep", "at_least")},
+            **{k: v for k, v in chosen.items() if k not in ("drop", "keep", "margin", "at_least")},
         }
         write_plan(Path(model), tuning.chosen.plan, exits, about)
     return tuning
@@ -118,7 +119,14 @@ def _ratios(grid: str | Sequence[float]) -> Sequence[float | Decimal] | None:
 
 
 def chooser(
-    budget: float | None, loss: float | None, keep_best: float | None, confidence: float, measure: str
+    budget: float | None,
+    loss: float | None,
+    keep_best: float | None,
+    confidence: float,
+    measure: str,
+    *,
+    margins: bool = False,
+    least: int | None = None,
 ) -> Callable[..., Tuning]:
     """The way of choosing a plan that the arguments ask for."""
     if sum(value is not None for value in (budget, loss, keep_best)) > 1:
@@ -126,11 +134,19 @@ def chooser(
     for name, share in (("budget", budget), ("loss", loss)):
         if share is not None and not 0 <= share <= 1:
             raise CascadaError(f"{name} is {share!r}; it must be a number from 0 to 1.")
+    if margins and keep_best is None:
+        raise CascadaError("Margins are chosen by how often the best candidate survives: give keep_best too, say 0.95.")
     if keep_best is not None:
         check_certainty(keep_best, confidence)
+        guarantee: dict[str, Any] = {
+            "at_least": keep_best,
+            "confidence": confidence,
+            "margins": margins,
+            "least": least or 1,
+        }
 
         def choose(scores: ExitScores, plans: Sequence[Plan], **settings: Any) -> Tuning:
-            return tune_keeping_best(scores, plans, at_least=keep_best, confidence=confidence, **settings)
+            return tune_keeping_best(scores, plans, **guarantee, **settings)
 
         return choose
     criterion = (

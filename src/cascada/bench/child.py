@@ -3,9 +3,12 @@
     {"adapter": "flashrank", "folder": …, "texts": "texts.json", "max_length": 128, "settings": {…}}
         → {"load_seconds": …, "versions": {…}}
     {"candidates": 100}  → {"seconds": …, "peak_memory": …, …}
+    {"question": 3}      → {"scores": […], "seconds": …, …}
 
-The first line loads the engine; each further line ranks the first candidates once, as many as it says. `peak_memory`
-is the largest memory of the process so far, in bytes. Imports nothing of Cascada, so that any environment can run it.
+The first line loads the engine and ranks two candidates; each further line ranks the first candidates of the timing
+list once, as many as it says, or the candidates of a question of the data set. `peak_memory` is the largest memory of
+the process so far, in bytes. `scores` are numbers in the order of the ranking, one for each candidate. Imports nothing
+of Cascada, so that any environment can run it.
 """
 
 from __future__ import annotations
@@ -34,12 +37,18 @@ def main() -> None:
     adapter = runpy.run_path(str(Path(__file__).parent / "adapters" / f"{job['adapter']}.py"))
     started = time.perf_counter()
     rank = adapter["load"](Path(job["folder"]), job["max_length"], job["settings"])
+    rank(texts["question"], texts["candidates"][:2])  # an instruction that the processor lacks ends the process here
     answer({"load_seconds": time.perf_counter() - started, "versions": versions(adapter["PACKAGES"])})
     for line in sys.stdin:
-        candidates = texts["candidates"][: json.loads(line)["candidates"]]
+        request = json.loads(line)
+        if "question" in request:
+            question, candidates = texts["data"][request["question"]]
+        else:
+            question, candidates = texts["question"], texts["candidates"][: request["candidates"]]
         started = time.perf_counter()
-        details = rank(texts["question"], candidates)
-        answer({"seconds": time.perf_counter() - started, "peak_memory": peak_memory(), **(details or {})})
+        scores, details = rank(question, candidates)
+        measured = {"seconds": time.perf_counter() - started, "peak_memory": peak_memory(), **details}
+        answer({**measured, "scores": [float(score) for score in scores]} if "question" in request else measured)
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

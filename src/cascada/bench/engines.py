@@ -22,13 +22,8 @@ class Engine:
     peer: bool = False
 
 
-PLAN = "plan"
-"""The last word of the name of an engine that drops by the plan that is saved with the ranker."""
-
-
-def _cascada(precision: str, drop: float | None) -> Engine:
-    """By the saved plan, if there is no `drop`."""
-    name = f"cascada {precision} {PLAN if drop is None else f'α={drop:g}'}"
+def _cascada(precision: str, drop: float) -> Engine:
+    name = f"cascada {precision} α={drop:g}"
     return Engine(name, "cascada", precision, ("cascada", "onnxruntime"), {"drop": drop})
 
 
@@ -53,6 +48,12 @@ FULL_INT8 = _cascada("int8", 0)
 ENGINES = (
     SENTENCE_TRANSFORMERS,
     SENTENCE_TRANSFORMERS_INT8,
+    _peer(
+        "sentence-transformers OpenVINO",
+        "sentence_transformers",
+        ("sentence_transformers", "optimum.intel", "openvino"),
+        backend="openvino",
+    ),
     _peer("FlashRank int8", "flashrank", ("flashrank",), graph="int8"),
     _peer("fastembed fp32", "fastembed", ("fastembed",), graph="fp32"),
     _peer("fastembed int8", "fastembed", ("fastembed",), graph="int8"),
@@ -60,31 +61,27 @@ ENGINES = (
     _cascada("fp32", 0),
     _cascada("fp32", 0.3),
     _cascada("fp32", 0.5),
-    _cascada("fp32", None),
     FULL_INT8,
     _cascada("int8", 0.3),
     _cascada("int8", 0.5),
-    _cascada("int8", None),
 )
 
 
-def whole(name: str) -> str | None:
-    """The name of the engine that runs the same graphs without drops; None if an engine has no exits."""
-    engine, drops, _ = name.partition("α=")
-    if drops:
-        return f"{engine}α=0"
-    return f"{name.removesuffix(PLAN)}α=0" if name.endswith(f" {PLAN}") else None
+OWN_PLAN = Engine("cascada int8, own plan", "cascada", "int8", ("cascada", "onnxruntime"), {"drop": None})
+"""Drops by the plan in the ranker's folder."""
 
 
-def fitting(engines: Sequence[Engine], exits: int, *, plan: bool) -> list[Engine]:
-    """The engines that say something of a ranker: without exits nothing is dropped, and not every ranker has a plan."""
-    return [
-        engine
-        for engine in engines
-        if engine.peer or engine.settings["drop"] == 0 or (plan if engine.settings["drop"] is None else exits > 1)
-    ]
+def with_plan(drop: Sequence[float]) -> Engine:
+    """The int8 engine with these drop ratios, one for each exit but the last."""
+    name = f"cascada int8, drop {' '.join(f'{ratio:g}' for ratio in drop)}"
+    return Engine(name, "cascada", "int8", ("cascada", "onnxruntime"), {"drop": list(drop)})
 
 
-def engines_named(parts: list[str] | None) -> list[Engine]:
+def fitting(engines: Sequence[Engine], exits: int) -> list[Engine]:
+    """The engines that say something of a ranker: where there is one exit, nothing is dropped."""
+    return [engine for engine in engines if exits > 1 or engine.peer or engine.settings["drop"] == 0]
+
+
+def engines_named(parts: Sequence[str] | None, engines: Sequence[Engine] = ENGINES) -> list[Engine]:
     """The engines whose name contains one of the parts; all engines if None."""
-    return [engine for engine in ENGINES if parts is None or any(part.lower() in engine.name.lower() for part in parts)]
+    return [engine for engine in engines if parts is None or any(part.lower() in engine.name.lower() for part in parts)]

@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from cascada.bench.engines import Engine
-from cascada.bench.process import Child, ChildFailed, missing
+from cascada.bench.process import Child, ChildFailed, ChildKilled, missing
 
 CHILD = Path(__file__).parent / "child.py"
+
+GUARD = {"ONEDNN_MAX_CPU_ISA": "AVX2"}
+"""Keeps the libraries that use oneDNN (torch, OpenVINO) to instructions that every machine of today has."""
 
 PAUSE = 0.2
 """Seconds between two measurements, for the threads of the previous engine to stop spinning."""
@@ -40,6 +43,7 @@ class Row:
         self.problem: str | None = None
         self.details: dict[str, Any] = {}
         self.cells: list[dict[str, Any]] = []
+        self.quality: dict[str, Any] | None = None
         self._child: Child | None = None
         self._folder, self._max_length, self._texts, self._peers = folder, max_length, texts, peers
 
@@ -50,9 +54,21 @@ class Row:
         python, self.problem = python_for(self.engine, self._peers)
         if self.problem:
             return
-        self._child = Child(python, str(CHILD), timeout=timeout)
+        try:
+            self.details = self._load(python, timeout)
+        except ChildKilled:  # perhaps by an instruction that the processor lacks: once more without the newest ones
+            self.details = self._load(python, timeout, GUARD)
+
+    def _load(self, python: str, timeout: float, guard: Mapping[str, str] | None = None) -> dict[str, Any]:
+        self._child = Child(python, str(CHILD), timeout=timeout, environment=guard)
         job = {"adapter": self.engine.adapter, "settings": self.engine.settings, "max_length": self._max_length}
-        self.details = self._ask({**job, "folder": str(self._folder), "texts": str(self._texts)}) or {}
+        job |= {"folder": str(self._folder), "texts": str(self._texts)}
+        loaded = self._ask(job, may_die=guard is None) or {}
+        return loaded | ({"environment": dict(guard)} if guard and loaded else {})
+
+    def answer(self, question: int) -> dict[str, Any] | None:
+        """The scores of the candidates of a question of the data set; None once the engine has failed."""
+        return self._ask({"question": question})
 
     def rank(self, candidates: int) -> dict[str, Any] | None:
         """One measurement; None once the engine has failed."""
@@ -64,17 +80,20 @@ class Row:
             self._child = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"engine": self.engine.name, "problem": self.problem, **self.details, "cells": self.cells}
+        content = {"engine": self.engine.name, "problem": self.problem, **self.details, "cells": self.cells}
+        return content | ({"quality": self.quality} if self.quality else {})
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
+    def _ask(self, question: dict[str, Any], *, may_die: bool = False) -> dict[str, Any] | None:
         if self._child is None:
             return None
         try:
             return self._child.ask(question)
         except ChildFailed as failure:
             at = f" at {question['candidates']:,} candidates" if "candidates" in question else ""
-            self.problem = f"{failure}{at}"
             self.stop()
+            if may_die and isinstance(failure, ChildKilled):
+                raise
+            self.problem = f"{failure}{at}"
             return None
 
 
@@ -98,11 +117,13 @@ def measure(
     texts: Path,
     max_length: int,
     peers: str | None = None,
+    quality: Callable[[Sequence[Row]], None] = lambda rows: None,
     on_progress: Callable[[str], None] = lambda line: None,
 ) -> list[dict[str, Any]]:
     """Measure the engines; one row each, in their order.
 
-    `on_progress` is called with a line for each engine and number of candidates.
+    `quality` is called with the rows after their times were measured, before the processes end. `on_progress` is called
+    with a line for each engine and number of candidates.
     """
     rows = [
         Row(engine, folders.get(engine.folder), max_length=max_length, texts=texts, peers=peers) for engine in engines
@@ -115,6 +136,7 @@ def measure(
             _measure(rows, candidates, plan)
             for row in rows:
                 on_progress(_line(row, candidates))
+        quality(rows)
     finally:
         for row in rows:
             row.stop()

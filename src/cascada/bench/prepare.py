@@ -28,8 +28,11 @@ VOCABULARY = 30_522
 """As in BERT, whatever the tokenizer knows: the embedding table counts towards memory."""
 
 
-def main(out: Path, source: str) -> None:
-    """Write `fp32`, `int8` and `peer` below `out`, and `trained` if SOURCE is a shape."""
+def main(out: Path, source: str) -> dict[str, bool]:
+    """Write `fp32`, `int8` and `peer` below `out`, and `trained` if SOURCE is a shape.
+
+    Returns, as `own_head`, whether the peers have the ranker's own head.
+    """
     folder = Path(source)
     with quiet():
         if not folder.is_dir():
@@ -37,7 +40,7 @@ def main(out: Path, source: str) -> None:
             folder = random_ranker(out / "trained", int(layers), int(width))
         export(folder, out / "fp32", "fp32")
         export(folder, out / "int8", "int8")
-        write_peer(folder, out / "peer")
+        return {"own_head": write_peer(folder, out / "peer")}
 
 
 def random_ranker(folder: Path, layers: int, width: int, *, max_length: int = 128) -> Path:
@@ -78,5 +81,5 @@ def wordpiece() -> Tokenizer:
 
 if __name__ == "__main__":
     with redirect_stdout(sys.stderr):
-        main(Path(sys.argv[1]), sys.argv[2])
-    print("{}")
+        prepared = main(Path(sys.argv[1]), sys.argv[2])
+    print(json.dumps(prepared))

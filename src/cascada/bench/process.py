@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 from cascada.core.errors import CascadaError
@@ -25,10 +26,17 @@ class ChildFailed(CascadaError):
     """The child gave no answer; the message says why, as far as known."""
 
 
+class ChildKilled(ChildFailed):
+    """The child died by a signal, such as SIGILL: it used an instruction that the processor does not have."""
+
+
 class Child:
     """A Python process that is asked one thing after another."""
 
-    def __init__(self, python: str, *arguments: str, timeout: float) -> None:
+    def __init__(
+        self, python: str, *arguments: str, timeout: float, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """`environment` is put on top of this process's."""
         self.timeout = timeout
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
         self._process = subprocess.Popen(
@@ -36,7 +44,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=os.environ | ENVIRONMENT,
+            env={**os.environ, **ENVIRONMENT, **(environment or {})},
             text=True,
             encoding="utf-8",
         )
@@ -62,7 +70,7 @@ class Child:
         finally:
             timer.cancel()
         if not line:
-            raise ChildFailed(f"no answer in {self.timeout:g} seconds" if timed_out.is_set() else self._reason())
+            raise ChildFailed(f"no answer in {self.timeout:g} seconds") if timed_out.is_set() else self._failure()
         return json.loads(line)  # type: ignore[no-any-return]
 
     def close(self) -> None:
@@ -70,11 +78,13 @@ class Child:
         self._process.communicate()
         self._errors.close()
 
-    def _reason(self) -> str:
+    def _failure(self) -> ChildFailed:
         code = self._process.wait()
+        if code < 0:
+            return ChildKilled(f"died by {signal_name(-code)}")
         self._errors.seek(0)
         message = last_line(self._errors.read().decode("utf-8", "replace"))
-        return f"died by {signal_name(-code)}" if code < 0 else message or f"ended with exit code {code}"
+        return ChildFailed(message or f"ended with exit code {code}")
 
 
 def once(python: str, *arguments: str, timeout: float) -> dict[str, Any]:

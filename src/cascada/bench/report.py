@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8, whole
+from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8
+
+PLAN = re.compile(r" α=|, ")
+"""Stands between an engine's name and what it drops."""
 
 REFERENCE = 400
 """The number of candidates at which ratios are shown, if it was measured."""
@@ -23,6 +27,8 @@ class Table:
 def tables(results: dict[str, Any]) -> list[Table]:
     """All tables of one benchmark."""
     measured = [_seconds(results), _ratios(results), _memory(results)]
+    if "quality" in results:
+        measured.insert(0, _quality(results))
     return measured + ([_overheads(results)] if "start" in results else [])
 
 
@@ -54,7 +60,7 @@ def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, floa
     peak = results.get("int8_peak", {}).get("all cores", {}).get("gops")
     by_engine = {}
     for name, cell in cells.items():
-        own = cells.get(whole(name) or "")
+        own = cells.get(f"{PLAN.split(name)[0]} α=0") if name.startswith("cascada") else None
         figures = {
             "against torch": _over(cells.get(SENTENCE_TRANSFORMERS.name), cell),
             "against ONNX int8": _over(cells.get(SENTENCE_TRANSFORMERS_INT8.name), cell),
@@ -66,6 +72,39 @@ def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, floa
             figures["realised"] = figures["against own α=0"] / figures["by arithmetic"]
         by_engine[name] = {key: value for key, value in figures.items() if value}
     return by_engine
+
+
+def _quality(results: dict[str, Any]) -> Table:
+    """What every engine finds on the data set, beside its speed."""
+    about, count = results["quality"], reference(results) or 0
+    measure, by_engine = about["measure"], ratios(results, count)
+    header = ["", measure, "seconds", "× s-t torch", "× s-t int8", "cost on the data", "seconds on the data"]
+    rows = []
+    for row in results["engines"]:
+        quality, cell = row.get("quality"), _cell(row, count)
+        if quality is None or cell is None:
+            continue
+        times = [by_engine[row["engine"]].get(key) for key in ("against torch", "against ONNX int8")]
+        on_data = [quality.get("relative_cost"), quality.get("seconds")]
+        rows.append(
+            [
+                row["engine"],
+                f"{quality[measure]:.4f}{'*' if 'of' in quality else ''}",
+                f"{cell['median']:.3f}",
+                *(f"{value:.2f}" if value else "–" for value in times),
+                *(f"{value:.3f}" if value is not None else "–" for value in on_data),
+            ]
+        )
+    borrowed = next((row["quality"]["of"] for row in results["engines"] if "of" in row.get("quality", {})), None)
+    note = f"; * that of {borrowed}, whose layers it runs under another head" if borrowed else ""
+    return Table(f"{quality_title(results)}, and seconds at {count:,} candidates{note}", header, rows)
+
+
+def quality_title(results: dict[str, Any]) -> str:
+    """The measure and the data set."""
+    about = results["quality"]
+    lists = f"{about['questions']:,} questions, {about['candidates_mean']:g} candidates on average"
+    return f"{about['measure']} on {about['data']} ({lists})"
 
 
 def _seconds(results: dict[str, Any]) -> Table:

@@ -10,17 +10,20 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine, fitting
-from cascada.bench.measure import MeasuringPlan, measure, python_for
+from cascada.bench.measure import MeasuringPlan, Row, measure, python_for
 from cascada.bench.overheads import COLD_CANDIDATES, Overheads
 from cascada.bench.process import ChildFailed, missing, once
+from cascada.bench.quality import Quality
 from cascada.bench.texts import QUESTION, sentences
 from cascada.core import processors
 from cascada.core.errors import CascadaError
-from cascada.core.folder import CROSS_ENCODER, PLAN_FILE, read_shape
+from cascada.core.folder import CROSS_ENCODER, TRANSFORMER, read_shape
 from cascada.core.probe import installed_version
 from cascada.systems.load import folder_of
 from cascada.text.pairs import PairTokenizer
@@ -35,6 +38,15 @@ SHAPE = re.compile(r"[1-9]\d*x[1-9]\d*")
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """The folder of each kind of engine, what exported the peers' graphs, and whether peers have the ranker's head."""
+
+    folders: dict[str, Path]
+    graphs: str | None = None
+    own_head: bool = False
+
+
+@dataclass(frozen=True)
 class Bench:
     """What is compared, and how thoroughly."""
 
@@ -45,6 +57,8 @@ class Bench:
     peers: str | None = None
     """Another environment's Python, for peers that are not installed in Cascada's own."""
     seed: int = 0
+    quality: Quality | None = None
+    """The data set on which quality is measured beside speed. Its candidates are then the texts to time with."""
     starts: int = 3
     """How often each cold start is measured; 0 leaves out startup times, sizes and the peak."""
     on_progress: Callable[[str], None] = lambda line: None
@@ -52,18 +66,18 @@ class Bench:
     def run(self) -> dict[str, Any]:
         """All results, as JSON prints them."""
         with tempfile.TemporaryDirectory(prefix="cascada-bench-") as work:
-            folders, graphs = self._folders(Path(work))
+            prepared = self._prepared(Path(work))
+            folders = prepared.folders
             exported = folders.get("int8") or folders["fp32"]
             shape = read_shape(exported)
-            engines = fitting(self.engines, len(shape["exits"]), plan=(exported / PLAN_FILE).exists())
-            texts = Path(work) / "texts.json"
-            candidates = sentences(max(*self.plan.candidates, COLD_CANDIDATES), self.seed)
-            texts.write_text(json.dumps({"question": QUESTION, "candidates": candidates}), encoding="utf-8")
+            texts, lengths = self._write_texts(Path(work) / "texts.json", exported)
+            engines = fitting(self.engines, len(shape["exits"]))
             results = {
                 "machine": machine(),
-                "model": {"source": Path(self.source).name, "layers": shape["exits"][-1], "peer_graphs": graphs}
+                "model": {"source": Path(self.source).name, "layers": shape["exits"][-1]}
+                | {"peer_graphs": prepared.graphs}
                 | {key: shape[key] for key in ("exits", "hidden", "feed_forward", "max_length")},
-                "texts": {"seed": self.seed, **_lengths(exported, candidates)},
+                "texts": {"seed": self.seed, **lengths},
                 "engines": measure(
                     engines,
                     folders,
@@ -71,34 +85,50 @@ class Bench:
                     texts=texts,
                     max_length=shape["max_length"],
                     peers=self.peers,
+                    quality=partial(self._measure_quality, own_head=prepared.own_head),
                     on_progress=self.on_progress,
                 ),
             }
+            if self.quality:
+                results["quality"] = self.quality.to_dict()
             peer = folders.get("peer") if any(engine.peer for engine in self.engines) else None
             overheads = Overheads(exported, peer, texts, self.peers, self.starts, self.on_progress)
             return results | (overheads.measure() if self.starts else {})
 
-    def _folders(self, work: Path) -> tuple[dict[str, Path], str | None]:
-        """The folder of each kind of engine, and what exported the peers' graphs."""
+    def _measure_quality(self, rows: Sequence[Row], *, own_head: bool) -> None:
+        if self.quality:
+            self.quality.measured(rows, own_head=own_head, on_progress=self.on_progress)
+
+    def _write_texts(self, path: Path, exported: Path) -> tuple[Path, dict[str, float]]:
+        """Write the texts to time with, and the data set if there is one; and how long the pairs are."""
+        count = max(*self.plan.candidates, COLD_CANDIDATES)
+        data = self.quality.texts() if self.quality else []
+        question = data[0][0] if data else QUESTION
+        own = [text for _, texts in data for text in texts]
+        candidates = list(islice(cycle(own), count)) if own else sentences(count, self.seed)
+        path.write_text(json.dumps({"question": question, "candidates": candidates, "data": data}), encoding="utf-8")
+        return path, _lengths(exported, question, candidates)
+
+    def _prepared(self, work: Path) -> Prepared:
         source = folder_of(self.source)
         if source.is_dir() or not SHAPE.fullmatch(self.source):
             shape = read_shape(source)
             if shape.get("engine") == "onnx":
-                return {shape["precision"]: source}, None
-            if shape.get("kind", CROSS_ENCODER) != CROSS_ENCODER:
+                return Prepared({shape["precision"]: source})
+            if shape.get("kind", TRANSFORMER) not in (TRANSFORMER, CROSS_ENCODER):
                 raise CascadaError(
-                    f"{source} is a {shape['kind']} ranker; only transformer cascades and cross-encoders are "
-                    "benchmarked."
+                    f"{source} is a {shape['kind']} ranker; only transformer cascades and cross-encoders are compared "
+                    "with peers: export it, and benchmark the export alone."
                 )
         for module in ("torch", "transformers", "safetensors", "onnx"):
             if missing(sys.executable, (module,)):
                 raise CascadaError(f'preparing a benchmark needs {module}: pip install "cascada[train]"')
         self.on_progress(f"preparing {self.source}")
-        self._prepare("cascada.bench.prepare", str(work), str(source))
+        own_head = self._prepare("cascada.bench.prepare", str(work), str(source))["own_head"]
         folders = {"trained": work / "trained" if (work / "trained").exists() else source}
         folders |= {name: work / name for name in ("fp32", "int8", "peer")}
         needs_graphs = any("graph" in engine.settings for engine in self.engines)
-        return folders, self._export_graphs(work / "peer") if needs_graphs else None
+        return Prepared(folders, self._export_graphs(work / "peer") if needs_graphs else None, own_head)
 
     def _export_graphs(self, peer: Path) -> str | None:
         """Export with sentence-transformers and optimum if they are installed, otherwise with torch."""
@@ -120,9 +150,9 @@ class Bench:
             self.on_progress(f"the peers' graphs: {failure}")
             return None
 
-    def _prepare(self, module: str, *arguments: str) -> None:
+    def _prepare(self, module: str, *arguments: str) -> dict[str, Any]:
         try:
-            once(sys.executable, "-m", module, *arguments, timeout=PREPARE_TIMEOUT)
+            return once(sys.executable, "-m", module, *arguments, timeout=PREPARE_TIMEOUT)
         except ChildFailed as failure:
             raise CascadaError(f"{self.source} could not be prepared: {failure}") from failure
 
@@ -140,10 +170,10 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _lengths(exported: Path, candidates: Sequence[str]) -> dict[str, float]:
+def _lengths(exported: Path, question: str, candidates: Sequence[str]) -> dict[str, float]:
     """Tokens per pair with the ranker's tokenizer, before truncation."""
     tokenizer = PairTokenizer.load(exported, max_length=512, pad_id=read_shape(exported)["pad_id"])
-    lengths = tokenizer.encode([QUESTION], candidates, [0] * len(candidates)).lengths
+    lengths = tokenizer.encode([question], candidates, [0] * len(candidates)).lengths
     return {"tokens_mean": round(float(lengths.mean()), 1), "tokens_largest": int(lengths.max())}
 
 

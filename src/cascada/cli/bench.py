@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, whole_numbers
-from cascada.core.errors import CascadaError
+from cascada.cli.options import AsJson, Root, numbers, whole_numbers
+from cascada.core.errors import CascadaError, require
+
+if TYPE_CHECKING:
+    from cascada.bench.engines import Engine
+    from cascada.bench.measure import MeasuringPlan
+    from cascada.bench.quality import Quality
 
 CANDIDATES = "10,100,400,1000,4000"
 QUICK_SHAPE = "2x24"
@@ -23,6 +28,27 @@ def bench(
             help="A ranker's folder, trained or exported (then without peers), or a cross-encoder in the hub's layout; "
             "by default the bundled model."
         ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            help="Measure quality too, on this data: a known name (with --root), a file, NAME:FILE, or hf:ID."
+        ),
+    ] = None,
+    root: Root = None,
+    split: Annotated[str | None, typer.Option(help="Of the data: train, dev, test …; by default test.")] = None,
+    qrels: Annotated[
+        Path | None, typer.Option(help="Judgements of the data in TREC's or BEIR's layout, in place of its labels.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="The measure of quality; by default MAP, for graded data nDCG@10.")
+    ] = None,
+    questions: Annotated[
+        int, typer.Option(min=1, help="Questions of the data to measure quality on, spread over all of them.")
+    ] = 50,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="A row with these drop ratios at every exit but the last: 0.8,0.3,0.3; may be repeated."),
     ] = None,
     shape: Annotated[
         str | None, typer.Option(help="Instead: a BERT with random weights, given as layers and width, such as 12x768.")
@@ -46,7 +72,10 @@ def bench(
     quick: Annotated[
         bool, typer.Option("--quick", help="Only check that everything runs, with a tiny model and few candidates.")
     ] = False,
-    picture: Annotated[Path | None, typer.Option(help="Plot time against candidates into this file.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Plot quality against speed into this file; without data, time against candidates."),
+    ] = None,
     results: Annotated[
         list[Path] | None,
         typer.Option("--from", help="Measure nothing, and show this file of results; may be repeated."),
@@ -61,6 +90,8 @@ def bench(
         raise CascadaError("Give a model or --shape, not both.")
     if shape:
         _check_shape(shape)
+    if data and (shape or (quick and not model)):
+        raise CascadaError("Random weights find nothing: to measure quality, name a trained ranker.")
     if picture and results and len(results) > 1:
         raise CascadaError("--picture plots a single file of results.")
     if results:
@@ -69,9 +100,12 @@ def bench(
         source = model or shape or (QUICK_SHAPE if quick else str(BUNDLED_FOLDER))
         counts = "4,12" if quick and candidates == CANDIDATES else candidates
         repeats = 2 if quick else repeats
-        reports = [_run(source, counts, engines, (repeats, seconds, timeout), seed, peers, quick=quick)]
+        wanted = _engines(source, engines, drop or [])
+        quality = _quality(data, root, split, qrels, measure, questions) if data else None
+        plan = _measuring_plan(counts, repeats, seconds, timeout, quick=quick)
+        reports = [_run(source, wanted, plan, seed, peers, quality, quick=quick)]
     if picture:
-        from cascada.bench.show import draw
+        from cascada.bench.picture import draw
 
         draw(reports[0], picture)
     _print(reports, as_json=as_json, as_markdown=as_markdown)
@@ -86,29 +120,60 @@ def _check_shape(shape: str) -> None:
         raise CascadaError(f"--shape {shape}: the width must be a multiple of 12, the number of attention heads.")
 
 
-def _run(
-    source: str,
-    candidates: str,
-    engines: str | None,
-    limits: tuple[int, float, float],
-    seed: int,
-    peers: str | None,
-    *,
-    quick: bool,
-) -> dict[str, Any]:
-    from cascada.bench.engines import ENGINES, engines_named
-    from cascada.bench.measure import MeasuringPlan
-    from cascada.bench.run import Bench
+def _engines(source: str, parts: str | None, drops: list[str]) -> list[Engine]:
+    """The engines to measure; the model's own plan and the plans given are always among them."""
+    from cascada.bench.engines import ENGINES, OWN_PLAN, engines_named, with_plan
+    from cascada.core.folder import PLAN_FILE
 
-    wanted = engines_named(engines.split(",") if engines else None)
+    wanted = engines_named(parts.split(",") if parts else None)
     if not wanted:
-        raise CascadaError(f"--engines {engines}: there are {', '.join(engine.name for engine in ENGINES)}.")
+        raise CascadaError(f"--engines {parts}: there are {', '.join(engine.name for engine in ENGINES)}.")
+    own = [OWN_PLAN] if (Path(source) / PLAN_FILE).is_file() else []
+    return [*wanted, *own, *(with_plan(numbers(drop, "--drop") or []) for drop in drops)]
+
+
+def _measuring_plan(candidates: str, repeats: int, seconds: float, timeout: float, *, quick: bool) -> MeasuringPlan:
+    from cascada.bench.measure import PAUSE, MeasuringPlan
+
     counts = whole_numbers(candidates, "--candidates") or []
     if min(counts) < 1:
         raise CascadaError(f"--candidates {candidates}: expected numbers from 1.")
-    repeats, seconds, timeout = limits
-    plan = MeasuringPlan(tuple(sorted(set(counts))), repeats, seconds, timeout, **({"pause": 0.0} if quick else {}))
-    return Bench(source, wanted, plan, peers, seed, starts=1 if quick else 5, on_progress=_print_line).run()
+    return MeasuringPlan(tuple(sorted(set(counts))), repeats, seconds, timeout, 0.0 if quick else PAUSE)
+
+
+def _quality(
+    data: str, root: Path | None, split: str | None, qrels: Path | None, measure: str | None, questions: int
+) -> Quality:
+    require("pytrec_eval", "eval", "measuring quality")
+    from cascada.api.judgements import Source, judged_data
+    from cascada.bench.quality import Quality
+    from cascada.data.sample import evenly_spaced
+    from cascada.metrics import Measure
+    from cascada.ranking.runs import with_candidates
+
+    name = Measure.parse(measure).name if measure else None
+    judged = judged_data(Source(data, root=root, split=split, qrels=qrels))
+    groups = evenly_spaced(with_candidates(judged.groups), questions)
+    if not groups:
+        raise CascadaError(f"{judged.name} has no question with candidates.")
+    name = name or ("nDCG@10" if judged.graded else "MAP")
+    return Quality(judged.name, groups, judged.qrels, name, judged.relevant)
+
+
+def _run(
+    source: str,
+    engines: list[Engine],
+    plan: MeasuringPlan,
+    seed: int,
+    peers: str | None,
+    quality: Quality | None,
+    *,
+    quick: bool,
+) -> dict[str, Any]:
+    from cascada.bench.run import Bench
+
+    starts = 1 if quick else 5
+    return Bench(source, engines, plan, peers, seed, quality, starts=starts, on_progress=_print_line).run()
 
 
 def _print_line(line: str) -> None:

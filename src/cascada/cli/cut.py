@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cascada.cli.options import Root
 from cascada.core.errors import CascadaError
 
 
@@ -19,6 +20,16 @@ def cut(
     texts: Annotated[
         Path | None, typer.Option(help="Texts that exit 0 takes IDF from: a text per line, or JSONL.")
     ] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option(help="Learn exit 0's weights from these lists, from IDF on: a known name (with --root), a file …"),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(help="With --learn: keep them if they measure better here; by default on a fifth left out."),
+    ] = None,
+    root: Root = None,
+    split: Annotated[str | None, typer.Option(help="With --learn: train, dev, test …; by default train.")] = None,
 ) -> None:
     """Write a ranker with fewer exits, with a single one, or with exit 0 in front."""
     try:
@@ -28,8 +39,14 @@ def cut(
     from cascada.core.errors import require_torch
 
     require_torch("cutting a ranker")
-    from cascada.api.arguments import read_texts
+    from cascada.api.arguments import load_data, read_texts
     from cascada.systems.cut import cut as write
 
-    write(model, kept, out, texts=read_texts(texts) if texts else None)
+    if check and not learn:
+        raise CascadaError("--check compares learned weights with IDF: say what to learn from (--learn DATA).")
+    lists = load_data(learn, root, split, "clean", default_split="train")[0] if learn else None
+    checked = load_data(check, root, None, "clean", default_split="dev")[0] if check else None
+    compared = write(model, kept, out, texts=read_texts(texts) if texts else None, learn=lists, check=checked)
+    if compared:
+        print(compared)
     print(f"{out}: {'exits' if len(kept) > 1 else 'exit'} {', '.join(map(str, kept))} of {model}")

@@ -37,6 +37,12 @@ def tune(
             min=0, max=1, help="Choose keep counts with which the best candidate survives in this share of questions."
         ),
     ] = None,
+    margins: Annotated[
+        bool,
+        typer.Option(
+            "--margins", help="With --keep-best: margins instead of keep counts; what is dropped depends on the scores."
+        ),
+    ] = False,
     at_least: Annotated[
         int | None, typer.Option(min=1, help="Never drop below this many candidates: short lists are left alone.")
     ] = None,
@@ -73,6 +79,7 @@ def tune(
             budget=budget,
             loss=loss,
             keep_best=keep_best,
+            margins=margins,
             at_least=at_least,
             confidence=confidence,
             seed=seed,

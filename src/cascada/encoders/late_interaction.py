@@ -54,6 +54,28 @@ class PieceVectors:
         lengths: Floats = np.linalg.norm(vectors, axis=1, keepdims=True)
         return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32, copy=False)
 
+    def cosines(self, question: Ints, pieces: Ints) -> Floats:
+        """The cosine of each of the question's pieces with each of some others, (question, pieces).
+
+        Rows are compared as they stand in the table; scale, mean and length are applied to the products. They are read
+        some at a time: so few that they stay in the processor's cache, and that BLAS does not wake its threads, which
+        would spin on the cores for a while after the product, when the first layer needs them.
+        """
+        asked = self.unit(question)
+        left = np.concatenate((asked, self.mean[None]))  # the last row gives each piece's product with the mean
+        some = max(1, ONE_THREAD // left.size)
+        products = np.empty((len(left), len(pieces)), np.float32)
+        squares = np.empty(len(pieces), np.float32)
+        for start in range(0, len(pieces), some):
+            part = slice(start, start + some)
+            rows = self.table[pieces[part]].astype(np.float32, copy=False)
+            np.matmul(left, rows.T, out=products[:, part])
+            np.einsum("ij,ij->i", rows, rows, out=squares[part])
+        scales = np.float32(1) if self.row_scales is None else self.row_scales[pieces, 0]
+        lengths = scales * scales * squares - 2 * scales * products[-1] + self.mean @ self.mean
+        centred = products[:-1] * scales - (asked @ self.mean)[:, None]
+        return np.asarray(centred / np.sqrt(np.maximum(lengths, 1e-12)), np.float32)
+
 
 def piece_weights(texts: Iterable[Sequence[int]], vocabulary: int, ignored: Iterable[int]) -> Floats:
     """The IDF of each piece over some texts, given by their ids; a piece in none of them is as rare as can be."""
@@ -149,22 +171,12 @@ def match(vectors: PieceVectors, tokens: PairTokens, rows: Ints) -> tuple[Floats
         return np.zeros(len(rows), np.float32), np.zeros(len(rows), np.int64)
     if len(ids):
         pieces, column = _distinct(ids, len(vectors.weights))
-        similar = _products(vectors.unit(question), vectors.unit(pieces))  # (question, pieces)
+        similar = vectors.cosines(question, pieces)
         some = np.flatnonzero(lengths)
         starts = np.cumsum(lengths[some]) - lengths[some]
         best = np.maximum.reduceat(similar[:, column], starts, axis=1)  # (question, texts with pieces)
         scores[some] = weights @ best / weights.sum()
     return scores, lengths * len(question)
-
-
-def _products(rows: Floats, columns: Floats) -> Floats:
-    """`rows @ columns.T`, some columns at a time: so few that BLAS does not wake its threads, which would spin on the
-    cores for a while after the product, when the first layer needs them."""
-    some = max(1, ONE_THREAD // rows.size)
-    products = np.empty((len(rows), len(columns)), np.float32)
-    for start in range(0, len(columns), some):
-        np.matmul(rows, columns[start : start + some].T, out=products[:, start : start + some])
-    return products
 
 
 def _distinct(ids: Ints, vocabulary: int) -> tuple[Ints, Ints]:

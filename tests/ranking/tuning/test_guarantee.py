@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from score_tables import exit_scores, groups_of, learning, ranker_of, scores_of
 
 from cascada.core.errors import CascadaError
+from cascada.ranking.plan import Margin
 from cascada.ranking.tuning import certified, default_grid, tune_keeping_best
-from cascada.ranking.tuning.guarantee import chain, p_value, questions_needed, survivals
+from cascada.ranking.tuning.chains import keep_chain, margin_chain
+from cascada.ranking.tuning.guarantee import p_value, questions_needed, survivals
+from cascada.ranking.tuning.replay import costs
 
 
 def tail(survived, questions, share):
@@ -48,7 +51,7 @@ def test_who_survives_is_who_comes_to_the_rankers_last_exit(scores, data):
 
 @given(exit_scores(questions=2))
 def test_the_chain_starts_with_all_candidates_and_keeps_fewer_and_fewer(scores):
-    nobody, *plans = chain(scores)
+    nobody, *plans = keep_chain(scores)
     assert set(nobody) == {Decimal(0)}
     for one, other in pairwise(plans):
         assert all(after <= before for before, after in zip(one, other, strict=True))
@@ -116,3 +119,50 @@ def test_the_choice_carries_its_certificate():
     assert certificate["questions"] == chosen["checked_on"]["questions"] == 100
     assert tail(certificate["survived"], 100, 0.9) <= 0.05
     assert str(found.chosen.certificate).endswith("with 95 % confidence it does in at least 90 % of all.")
+
+
+@given(exit_scores(questions=2))
+def test_a_chain_of_margins_starts_with_all_candidates_and_narrows(scores):
+    nobody, *plans = margin_chain(scores)
+    assert set(nobody) == {Decimal(0)}
+    for one, other in pairwise(plans):
+        assert all(after.margin <= before.margin for before, after in zip(one, other, strict=True))
+        assert one != other
+    assert survivals(scores, plans)[0].all()
+    assert costs(scores, plans[0]) == pytest.approx(np.ones(len(scores.questions)))
+
+
+def clear_or_close(questions, seed=0):
+    """In half of the questions the first exit knows the answer; in the others it is one of ten with high scores."""
+    chance = np.random.default_rng(seed)
+    matrices = []
+    for number in range(questions):
+        final = np.eye(40)[0]
+        first = np.where(np.arange(40) == 0, 8.0, 0.0) if number % 2 else np.where(np.arange(40) < 10, 6.0, 0.0)
+        matrices.append([first + chance.normal(size=40) / 2, final])
+    return scores_of(matrices, layers=[1, 9])
+
+
+def test_margins_cost_less_than_keep_counts_where_some_questions_are_easier():
+    scores = clear_or_close(200)
+    keeps, margins = (
+        tune_keeping_best(scores, default_grid(2), at_least=0.95, confidence=0.95, margins=margins).chosen.checked_on
+        for margins in (False, True)
+    )
+    assert margins.chosen["relative_cost"] < 0.8 * keeps.chosen["relative_cost"]
+    assert margins.chosen["relative_cost_p95"] > 1.3 * margins.chosen["relative_cost"]
+    assert keeps.chosen["relative_cost_p95"] == pytest.approx(keeps.chosen["relative_cost"])
+
+
+def test_a_certified_margin_holds_on_questions_that_nobody_has_seen():
+    certificate = certified(*clear_or_close(200).halves(0), 0.9, 0.95, margin_chain)
+    assert survivals(clear_or_close(1000, seed=1), [certificate.plan]).mean() >= 0.9
+    assert isinstance(certificate.plan[0], Margin)
+
+
+@pytest.mark.parametrize("margins", [False, True])
+def test_no_exit_of_a_certified_plan_keeps_fewer_than_asked(margins):
+    chosen = tune_keeping_best(
+        clear_or_close(200), default_grid(2), at_least=0.9, confidence=0.9, margins=margins, least=25
+    ).chosen
+    assert costs(clear_or_close(9), chosen.plan).min() >= (40 + 9 * 25) / 400

@@ -12,6 +12,7 @@ from cascada import Ranker
 from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, qrels
 from cascada.metrics import evaluate
+from cascada.ranking.plan import Margin
 from cascada.ranking.runs import exit_runs, run_of
 from cascada.ranking.tuning import collect, grid_of, replay
 
@@ -36,7 +37,8 @@ def assert_replayed(scores, ranker, groups, plans):
 @settings(max_examples=150)
 def test_any_plan_scores_and_costs_what_running_it_would(scores, data):
     ratios = st.sampled_from(["0", "0.1", "0.3", "0.5", "0.9", "0.29"]).map(Decimal)
-    plan = st.tuples(*[ratios | st.integers(1, 10)] * (len(scores.exits) - 1))
+    margins = st.builds(Margin, st.sampled_from(["0", "0.5", "1", "2", "9"]).map(Decimal), st.integers(1, 4))
+    plan = st.tuples(*[ratios | st.integers(1, 10) | margins] * (len(scores.exits) - 1))
     plans = data.draw(st.lists(plan, min_size=1, max_size=6))
     assert_replayed(scores, ranker_of(scores), groups_of(scores), plans)
 

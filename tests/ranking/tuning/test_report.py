@@ -39,3 +39,13 @@ def test_a_guarantee_is_one_sentence():
     lines = shown(tuning)
     assert lines[-1] == str(tuning.chosen.certificate)
     assert any(line.startswith("Chosen: keep ") for line in lines)
+
+
+def test_the_cost_of_margins_is_told_with_its_95th_percentile():
+    tuning = tune_keeping_best(SCORES, default_grid(4), at_least=0.8, confidence=0.9, margins=True)
+    lines = shown(tuning)
+    assert any(line.startswith("Chosen: margin ") for line in lines)
+    header = next(line for line in lines if "questions" in line and "cost" in line).split()
+    assert header[:4] == ["questions", "cost", "95", "%"]
+    checked = next(line for line in lines if line.startswith(" checked on")).split()
+    assert checked[4] == f"{tuning.chosen.checked_on.chosen['relative_cost_p95']:.3f}"

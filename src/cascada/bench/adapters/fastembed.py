@@ -9,7 +9,9 @@ from typing import Any
 PACKAGES = ("fastembed", "onnxruntime", "tokenizers")
 
 
-def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], None]:
+def load(
+    folder: Path, max_length: int, settings: dict[str, Any]
+) -> Callable[[str, list[str]], tuple[list[float], dict[str, Any]]]:
     from fastembed.common.model_description import ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
@@ -17,7 +19,7 @@ def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[s
     TextCrossEncoder.add_custom_model("cascada/bench", sources=ModelSource(url="none"), model_file=graph)
     model = TextCrossEncoder("cascada/bench", specific_model_path=str(folder))
 
-    def rank(question: str, candidates: list[str]) -> None:
-        list(model.rerank(question, candidates))
+    def rank(question: str, candidates: list[str]) -> tuple[list[float], dict[str, Any]]:
+        return list(model.rerank(question, candidates)), {}
 
     return rank

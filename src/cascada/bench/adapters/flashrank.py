@@ -9,14 +9,18 @@ from typing import Any
 PACKAGES = ("FlashRank", "onnxruntime", "tokenizers")
 
 
-def load(folder: Path, max_length: int, settings: dict[str, Any]) -> Callable[[str, list[str]], None]:
+def load(
+    folder: Path, max_length: int, settings: dict[str, Any]
+) -> Callable[[str, list[str]], tuple[list[float], dict[str, Any]]]:
     from flashrank import Ranker, RerankRequest
     from flashrank.Config import model_file_map
 
     model_file_map[folder.name] = f"onnx/{settings['graph']}.onnx"
     ranker = Ranker(folder.name, cache_dir=str(folder.parent), max_length=max_length, log_level="WARNING")
 
-    def rank(question: str, candidates: list[str]) -> None:
-        ranker.rerank(RerankRequest(question, [{"text": text} for text in candidates]))
+    def rank(question: str, candidates: list[str]) -> tuple[list[float], dict[str, Any]]:
+        passages = [{"id": place, "text": text} for place, text in enumerate(candidates)]
+        scores = {passage["id"]: passage["score"] for passage in ranker.rerank(RerankRequest(question, passages))}
+        return [scores[place] for place in range(len(candidates))], {}
 
     return rank

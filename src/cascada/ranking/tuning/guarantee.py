@@ -1,30 +1,30 @@
-"""Keep counts with a guarantee of how often the full model's best candidate reaches the last exit.
+"""Keep counts or margins with a guarantee of how often the full model's best candidate reaches the last exit.
 
-A chain of plans, from keeping all candidates down to keeping one, is learned on one half of the questions. The plans
-are tested on the other half in that order, each by the exact binomial tail, up to the first that fails. Because this is
-fixed-sequence testing, the confidence holds for any plan that passed, however many were tested (Angelopoulos et al.,
-"Learn then Test", 2021). Future questions are assumed to be drawn from the same distribution as the second half.
+A chain of plans, from keeping all candidates down to keeping one, is learned on one half of the questions (see
+`chains.py`). The plans are tested on the other half in that order, each by the exact binomial tail, up to the first
+that fails. Because this is fixed-sequence testing, the confidence holds for any plan that passed, however many were
+tested (Angelopoulos et al., "Learn then Test", 2021). Future questions are assumed to be drawn from the same
+distribution as the second half.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, log
 
 import numpy as np
 
 from cascada.core.errors import CascadaError, require
-from cascada.ranking.executor import best_first
-from cascada.ranking.plan import Plan, drop_plan
+from cascada.ranking.plan import Plan
 from cascada.ranking.stage import Bools, Ints
-from cascada.ranking.tuning.plan_tree import PlanTable, last_exits, tree_of
-from cascada.ranking.tuning.replay import relative_cost
-from cascada.ranking.tuning.scores import ExitScores, ScoredQuestion
+from cascada.ranking.tuning.chains import best_of, keep_chain
+from cascada.ranking.tuning.plan_tree import last_exits, shared_counts, tree_of
+from cascada.ranking.tuning.scores import ExitScores
 from cascada.ranking.tuning.vectorised_measures import Values
 
-KEEP_FACTOR = 1.1
-"""Above the tight plans, each plan keeps this many times as many candidates as the next."""
+Chain = Callable[[ExitScores], list[Plan]]
+"""Plans from the most generous to the cheapest, learned from some questions."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,10 @@ class Certificate:
         )
 
 
-def certified(learn: ExitScores, test: ExitScores, at_least: float, confidence: float) -> Certificate:
-    """The cheapest plan of keep counts that meets the guarantee."""
+def certified(
+    learn: ExitScores, test: ExitScores, at_least: float, confidence: float, chain: Chain = keep_chain
+) -> Certificate:
+    """The cheapest plan of the chain that meets the guarantee."""
     check_certainty(at_least, confidence)
     _check_enough(len(test.questions), at_least, confidence)
     plans = chain(learn)
@@ -76,74 +78,16 @@ def p_value(survived: Ints, questions: int, at_least: float) -> Values:
     return np.asarray(binomial.sf(survived - 1, questions, at_least))
 
 
-def chain(scores: ExitScores) -> list[Plan]:
-    """Plans of keep counts from the most generous to the cheapest; the first drops no candidates."""
-    needed = np.stack([_needed(question) for question in scores.questions])  # (questions, exits - 1)
-    sizes = np.array([question.candidates for question in scores.questions])
-    tight = list(_tight(scores, needed, sizes))
-    keeps = [*_generous(tight[0], int(sizes.max())), *tight]
-    plans = dict.fromkeys(tuple(np.minimum.accumulate(keep).tolist()) for keep in keeps)
-    return [drop_plan(0, len(scores.exits)), *plans]
-
-
 def survivals(scores: ExitScores, plans: Sequence[Plan]) -> Bools:
     """Whether the full model's best candidate reaches the last exit, (plans, questions)."""
-    table = PlanTable(plans, most=max(question.candidates for question in scores.questions))
-    trees = {size: tree_of(table.kept(size)) for size in {question.candidates for question in scores.questions}}
     survived = np.empty((len(plans), len(scores.questions)), bool)
-    for column, question in enumerate(scores.questions):
-        tree = trees[question.candidates]
-        last = last_exits(question.scores, tree)[:, _best(question)]  # (leaves,)
-        survived[:, column] = (last == len(question.scores) - 1)[tree.leaf]
+    for rows, kept in shared_counts(plans, scores.questions):
+        tree = tree_of(kept)
+        for row in rows:
+            question = scores.questions[row]
+            last = last_exits(question.scores, tree)[:, best_of(question)]  # (leaves,)
+            survived[:, row] = (last == len(question.scores) - 1)[tree.leaf]
     return survived
-
-
-def _best(question: ScoredQuestion) -> int:
-    return int(best_first(question.scores[-1])[0]) if question.best is None else question.best
-
-
-def _needed(question: ScoredQuestion) -> Ints:
-    """The rank of the full model's best candidate among all candidates, at each exit but the last: (exits - 1,).
-
-    Keeping that many candidates at every exit is enough for it to survive, since among survivors it can only rank
-    higher.
-    """
-    best = _best(question)
-    return np.array([int(np.flatnonzero(best_first(scores) == best)[0]) + 1 for scores in question.scores[:-1]])
-
-
-def _generous(tight: Ints, most: int) -> Iterator[Ints]:
-    """Keep counts from `most`, all candidates, down to `tight`, by the same factor at all exits."""
-    factors = [1.0]
-    while tight.min() * factors[-1] < most:
-        factors.append(factors[-1] * KEEP_FACTOR)
-    for factor in reversed(factors):
-        yield np.minimum(np.ceil(tight * factor).astype(np.int64), most)
-
-
-def _tight(scores: ExitScores, needed: Ints, sizes: Ints) -> Iterator[Ints]:
-    """Keep counts with which the best candidate survives in all questions, then ever smaller ones.
-
-    Each step gives up the questions that save most cost per question.
-    """
-    covered = np.ones(len(needed), bool)
-    while True:
-        keep = needed[covered].max(axis=0)
-        yield keep
-        worst = [covered & (needed[:, exit] == keep[exit]) for exit in range(len(keep))]
-        options = [covered & ~lost for lost in worst if (covered & ~lost).any()]
-        if not options:
-            return
-        now = _cost(scores, keep, sizes)
-        saved = [now - _cost(scores, needed[option].max(axis=0), sizes) for option in options]
-        given_up = [covered.sum() - option.sum() for option in options]
-        covered = options[int(np.argmax(np.array(saved) / np.array(given_up)))]
-
-
-def _cost(scores: ExitScores, keep: Ints, sizes: Ints) -> float:
-    """The mean relative cost of these keep counts."""
-    kept = np.minimum.accumulate(np.minimum(keep, sizes[:, None]), axis=1)  # (questions, exits - 1)
-    return float(relative_cost(scores, kept, sizes).mean())
 
 
 def _check_enough(questions: int, at_least: float, confidence: float) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 """Endings of the formats that `draw` writes."""
 
-INK, CHOSEN = "#222222", "#d62728"
+INK, CHOSEN, WITHOUT = "#222222", "#d62728", "#e07b00"
 
 
 def check_picture(path: Path) -> None:
@@ -85,7 +85,7 @@ def _front_without_exit_zero(panel: Axes, tuning: Tuning, measure: str) -> None:
         best = front(settings, measure)
         cost, value = settings.columns[COST][best], 100 * settings.columns[measure][best]
         label = "front without exit 0"
-        panel.plot(cost, value, "--", color=INK, linewidth=1.1, drawstyle="steps-post", label=label, zorder=3)
+        panel.plot(cost, value, "--", color=WITHOUT, linewidth=1.5, drawstyle="steps-post", label=label, zorder=3)
 
 
 def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cascada.ranking.executor import best_first
-from cascada.ranking.plan import Plan, dropped
+from cascada.ranking.plan import Plan, dropped, dropped_of, has_margins
 from cascada.ranking.stage import Floats, Ints
+from cascada.ranking.tuning.scores import ScoredQuestion
 
 
 class PlanTable:
@@ -30,6 +32,37 @@ class PlanTable:
         for exit, rules in enumerate(self._rules.T):
             survivors = kept[:, exit] = self._kept[rules, survivors]
         return kept
+
+
+def kept_by_margins(plans: Sequence[Plan], scores: Floats) -> Ints:
+    """How many candidates of a question survive each exit, (plans, exits - 1), if some rules look at its scores."""
+    kept = np.empty((len(plans), len(scores) - 1), np.int64)
+    alive = np.ones((len(plans), scores.shape[1]), bool)
+    for exit, exit_scores in enumerate(scores[:-1]):
+        order = best_first(exit_scores)
+        ranked = alive[:, order]  # best first
+        for place, plan in enumerate(plans):
+            survivors = exit_scores[order[ranked[place]]]
+            kept[place, exit] = len(survivors) - dropped_of(plan[exit], survivors)
+        alive[:, order] = ranked & (np.cumsum(ranked, axis=1, dtype=np.int32) <= kept[:, [exit]])
+    return kept
+
+
+def shared_counts(plans: Sequence[Plan], questions: Sequence[ScoredQuestion]) -> Iterator[tuple[list[int], Ints]]:
+    """Rows of questions that keep equally many candidates, and how many survive each exit: (plans, exits - 1).
+
+    Questions with as many candidates do, unless a margin looks at their scores.
+    """
+    if any(has_margins(plan) for plan in plans):
+        for row, question in enumerate(questions):
+            yield [row], kept_by_margins(plans, question.scores)
+        return
+    table = PlanTable(plans, most=max(question.candidates for question in questions))
+    sizes: dict[int, list[int]] = defaultdict(list)
+    for row, question in enumerate(questions):
+        sizes[question.candidates].append(row)
+    for candidates, rows in sizes.items():
+        yield rows, table.kept(candidates)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES
 from cascada.ranking.plan import Plan
 from cascada.ranking.stage import Ints
-from cascada.ranking.tuning.plan_tree import PlanTable, Tree, last_exits, tree_of
+from cascada.ranking.tuning.plan_tree import Tree, last_exits, shared_counts, tree_of
 from cascada.ranking.tuning.scores import Advance, ExitScores, ScoredQuestion, ignored
 from cascada.ranking.tuning.vectorised_measures import Ranks, Values, values_of
 
@@ -66,12 +65,10 @@ def replay(
     """
     if not scores.questions:
         raise CascadaError("There are no questions with candidates.")
-    sizes = _by_size(scores.questions)
-    table = PlanTable(plans, most=max(sizes))
     sums = {name: np.zeros(len(plans)) for name in (COST, SQUARED, *measures)}
-    for candidates, questions in sizes.items():
-        kept = table.kept(candidates)
-        sums[COST] += len(questions) * relative_cost(scores, kept, candidates)
+    for rows, kept in shared_counts(plans, scores.questions):
+        questions = [scores.questions[row] for row in rows]
+        sums[COST] += len(questions) * relative_cost(scores, kept, questions[0].candidates)
         tree = tree_of(kept)
         for name, values in _measured(questions, tree, measures, advance).items():
             sums[name] += values[tree.leaf]
@@ -80,20 +77,20 @@ def replay(
     return Figures(tuple(plans), means, means.pop(SQUARED), count)
 
 
+def costs(scores: ExitScores, plan: Plan) -> Values:
+    """The relative cost of each question with a plan, (questions,)."""
+    by_question = np.empty(len(scores.questions))
+    for rows, kept in shared_counts([plan], scores.questions):
+        by_question[rows] = relative_cost(scores, kept, scores.questions[rows[0]].candidates)[0]
+    return by_question
+
+
 def relative_cost(scores: ExitScores, kept: Ints, candidates: int | Ints) -> Values:
     """Layers run, relative to running all candidates to the last exit, if `kept` (rows, exits - 1) survive: (rows,)."""
     if not scores.full:
         return np.ones(len(kept))
     later = kept @ np.array(scores.layers[1:], np.int64)
     return np.asarray((scores.layers[0] * candidates + later) / (scores.full * candidates))
-
-
-def _by_size(questions: Sequence[ScoredQuestion]) -> dict[int, list[ScoredQuestion]]:
-    """Group questions by their number of candidates: those of equal size keep equally many, so they share a tree."""
-    sizes: dict[int, list[ScoredQuestion]] = defaultdict(list)
-    for question in questions:
-        sizes[question.candidates].append(question)
-    return sizes
 
 
 def _measured(

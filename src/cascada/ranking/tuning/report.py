@@ -9,9 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cascada.ranking.plan import AtLeast, Plan, ratio_of
+from cascada.ranking.plan import AtLeast, Margin, Plan, Rule, has_margins, ratio_of
 from cascada.ranking.tuning.replay import COST
-from cascada.ranking.tuning.tune import Choice, Row, Tuning
+from cascada.ranking.tuning.tune import COST_P95, Choice, Row, Tuning
+
+COSTS = {COST: "cost", COST_P95: "95 %"}
+"""What the columns of the mean cost and its 95th percentile are called."""
 
 ROWS = 16
 """Rows shown of a longer front, in addition to the chosen one."""
@@ -30,8 +33,7 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
         yield f" The front has {len(tuning.front)} settings; --json prints them all."
     yield ""
     choice = tuning.chosen
-    kind = "keep" if any(isinstance(rule, int) for rule in choice.plan) else "drop"
-    yield f"Chosen: {kind} {_shown(choice.plan)}, {choice.how}."
+    yield f"Chosen: {_kind(choice.plan)} {_shown(choice.plan)}, {choice.how}."
     yield _halves(choice)
     yield _promise(tuning)
 
@@ -74,19 +76,29 @@ def _promise(tuning: Tuning) -> str:
 def _table(first: str, row: Row, *more: str) -> Table:
     table = Table(box=None, padding=(0, 1))
     table.add_column(first, no_wrap=True)
-    for name in (*more, *("cost" if name == COST else name for name in row)):
+    for name in (*more, *(COSTS.get(name, name) for name in row)):
         table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
 def _cells(row: Row) -> list[str]:
-    return [f"{value:.3f}" if name == COST else f"{value:.4f}" for name, value in row.items()]
+    return [f"{value:.3f}" if name in COSTS else f"{value:.4f}" for name, value in row.items()]
+
+
+def _kind(plan: Plan) -> str:
+    if has_margins(plan):
+        return "margin"
+    return "keep" if any(isinstance(rule, int) for rule in plan) else "drop"
 
 
 def _shown(plan: Plan) -> str:
-    least = {rule.keep for rule in plan if isinstance(rule, AtLeast)}
-    rules = " ".join(f"{rule:d}" if isinstance(rule, int) else f"{float(ratio_of(rule)):g}" for rule in plan)
+    least = {rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))} - {1}
+    rules = " ".join(f"{_number(rule):g}" for rule in plan)
     return f"{rules} (at least {min(least)} stay)" if least else rules
+
+
+def _number(rule: Rule) -> float:
+    return rule if isinstance(rule, int) else float(rule.margin if isinstance(rule, Margin) else ratio_of(rule))
 
 
 def _thinned(front: tuple[int, ...]) -> list[int]:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
 from cascada.ranking.plan import Plan, drop_plan, plan_dict
+from cascada.ranking.tuning.chains import keep_chain, margin_chain
 from cascada.ranking.tuning.choose import Criterion, front
 from cascada.ranking.tuning.guarantee import Certificate, certified
-from cascada.ranking.tuning.replay import COST, Figures, replay
+from cascada.ranking.tuning.replay import COST, Figures, costs, replay
 from cascada.ranking.tuning.scores import Advance, ExitScores, ignored
+from cascada.ranking.tuning.vectorised_measures import Values
 
 Row = dict[str, float]
 """The `relative_cost` and the measures of one plan."""
+
+COST_P95 = "relative_cost_p95"
+"""95 % of the questions cost at most this. What a margin costs differs from question to question."""
 
 Halves = tuple[ExitScores, ExitScores]
 """The questions that a plan is chosen on, and those that it is checked on."""
@@ -123,17 +130,23 @@ def tune_keeping_best(
     *,
     at_least: float,
     confidence: float,
+    margins: bool = False,
+    least: int = 1,
     measure: str = "MAP",
     seed: int = 0,
     halves: Halves | None = None,
     advance: Advance = ignored,
 ) -> Tuning:
-    """Replay the plans for the front, and choose keep counts with a guarantee (see `guarantee.py`)."""
+    """Replay the plans for the front, and choose keep counts or margins with a guarantee (see `guarantee.py`).
+
+    No exit of the chosen plan keeps fewer than `least` candidates.
+    """
     measures = _measures(measure)
     halves = halves or _halves(scores, seed)
-    certificate = certified(*halves, at_least, confidence)
-    share = f"{100 * at_least:.4g} %"
-    how = f"keep counts with which the full model's best candidate survives in at least {share} of questions"
+    chain = partial(margin_chain if margins else keep_chain, least=least)
+    certificate = certified(*halves, at_least, confidence, chain)
+    kind, share = "margins" if margins else "keep counts", f"{100 * at_least:.4g} %"
+    how = f"{kind} with which the full model's best candidate survives in at least {share} of questions"
     choice = replace(_choice(certificate.plan, how, halves, measures), certificate=certificate)
     return _tuning(scores, replay(scores, plans, measures, advance=advance), measures, choice)
 
@@ -149,14 +162,23 @@ def _tuning(scores: ExitScores, figures: Figures, measures: Sequence[str], choic
 
 def _choice(plan: Plan, how: str, halves: Halves, measures: Sequence[str]) -> Choice:
     first, second = (replay(half, [plan, _no_drops(half)], measures) for half in halves)
-    chosen_on, checked_on = (_half(figures, measures[0]) for figures in (first, second))
-    return Choice(plan, how, first.merged(second).row(0), chosen_on, checked_on)
+    spread = [costs(half, plan) for half in halves]
+    chosen_on = _half(first, spread[0], measures[0])
+    checked_on = _half(second, spread[1], measures[0])
+    return Choice(plan, how, _row(first.merged(second).row(0), np.concatenate(spread)), chosen_on, checked_on)
 
 
-def _half(figures: Figures, measure: str) -> Half:
+def _half(figures: Figures, by_question: Values, measure: str) -> Half:
     """One half, from the figures of the chosen plan and of the full model."""
-    chosen, full = figures.row(0), figures.row(1)
-    return Half(figures.questions, chosen, full, float(figures.standard_error(measure, full[measure])[0]))
+    full = figures.row(1)
+    error = float(figures.standard_error(measure, full[measure])[0])
+    return Half(figures.questions, _row(figures.row(0), by_question), _row(full, np.ones(1)), error)
+
+
+def _row(figures: Row, by_question: Values) -> Row:
+    """The figures with the 95th percentile of the questions' costs beside their mean."""
+    rest = {name: value for name, value in figures.items() if name != COST}
+    return {COST: figures[COST], COST_P95: float(np.percentile(by_question, 95)), **rest}
 
 
 def _measures(measure: str) -> list[str]:

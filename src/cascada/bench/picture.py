@@ -1,0 +1,199 @@
+"""Pictures of a benchmark: quality against speed if a data set was ranked, otherwise time against candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import cycle, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cascada.bench.engines import SENTENCE_TRANSFORMERS
+from cascada.bench.report import PLAN, candidates, quality_title, reference
+from cascada.core.errors import CascadaError, require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+
+PEER, OWN = "#777777", ("#1f77b4", "#d62728", "#2ca02c")
+
+SIDES = (
+    (1, 0),
+    (-1, 0),
+    (0, 1),
+    (0, -1),
+    (1, 1),
+    (1, -1),
+    (-1, 1),
+    (-1, -1),
+    (0.3, 1),
+    (0.3, -1),
+    (-0.3, 1),
+    (-0.3, -1),
+)
+NEAR = tuple(product((11, 20, 32, 46, 62, 80, 100, 125), SIDES))
+"""Where a label may stand: distances from its point in points, and directions, right and up."""
+
+SPAN = 0.04
+"""The picture shows at least this much of the measure, so that differences of thousandths look like what they are."""
+
+
+def draw(results: dict[str, Any], path: Path) -> Figure:
+    """Draw the picture of these results. The suffix of `path` sets the format."""
+    require("matplotlib", "eval", "drawing")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    panel = figure.subplots()
+    panel.grid(alpha=0.25, which="both")
+    if any("quality" in row for row in results["engines"]):
+        _quality_against_speed(figure, panel, results)
+    else:
+        _time_against_candidates(panel, results)
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise CascadaError(f"{path} cannot be drawn: {' '.join(str(error).split())}.") from error
+    return figure
+
+
+def _quality_against_speed(figure: Figure, panel: Axes, results: dict[str, Any]) -> None:
+    """One point per engine; those of one engine at several α are joined."""
+    points = _points(results)
+    colours = dict(zip(dict.fromkeys(point.family for point in points if point.family), cycle(OWN), strict=False))
+    for point in points:
+        marker = "s" if not point.family else "o" if point.alpha else "*"
+        colour = colours.get(point.family, PEER)
+        panel.plot(point.speed, point.quality, marker, color=colour, markersize=12 if marker == "*" else 7, zorder=3)
+    for family, colour in colours.items():
+        line = sorted((point.speed, point.quality) for point in points if point.family == family and point.alpha)
+        panel.plot(*zip(*line, strict=True), color=colour, linewidth=1, alpha=0.5) if line else None
+    panel.set_xscale("log")
+    panel.margins(x=0.15, y=0.2)
+    low, high = panel.get_ylim()
+    spare = max(SPAN - (high - low), 0) / 2
+    panel.set_ylim(low - spare, high + spare)
+    panel.set_xlabel(f"candidates per second, lists of {reference(results):,} (logarithmic)")
+    panel.set_ylabel(results["quality"]["measure"])
+    panel.set_title(f"{quality_title(results)}\n{_where(results)}", loc="left", fontsize=11)
+    _plain_ticks(panel)
+    _times_as_fast(panel, points)
+    _label(figure, panel, points)
+
+
+@dataclass(frozen=True)
+class _Point:
+    """An engine in the picture."""
+
+    name: str
+    speed: float
+    quality: float
+
+    @property
+    def family(self) -> str:
+        """Cascada's engine without what it drops; nothing for a peer."""
+        return PLAN.split(self.name)[0] if self.name.startswith("cascada") else ""
+
+    @property
+    def alpha(self) -> bool:
+        """Whether it drops by one ratio at all exits, rather than by a plan."""
+        return " α=" in self.name
+
+
+def _points(results: dict[str, Any]) -> list[_Point]:
+    count, measure = reference(results), results["quality"]["measure"]
+    return [
+        _Point(row["engine"], cell["throughput"], row["quality"][measure])
+        for row in results["engines"]
+        for cell in row["cells"]
+        if cell["candidates"] == count and row.get("quality")
+    ]
+
+
+def _times_as_fast(panel: Axes, points: list[_Point]) -> None:
+    """A second scale on top, if sentence-transformers' torch was measured."""
+    peer = next((point.speed for point in points if point.name == SENTENCE_TRANSFORMERS.name), None)
+    if peer:
+        scale: Any = (lambda speed: speed / peer, lambda times: times * peer)
+        top = panel.secondary_xaxis("top", functions=scale)
+        top.set_xlabel(f"times as fast as {SENTENCE_TRANSFORMERS.name}", fontsize=9)
+        _plain_ticks(top)
+
+
+def _label(figure: Figure, panel: Axes, points: list[_Point]) -> None:
+    """Write each point's name at the nearest place where it covers neither a point nor another name."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()  # the layout has to be known
+    inside = panel.get_window_extent(canvas.get_renderer())
+    where = [panel.transData.transform((point.speed, point.quality)) for point in points]
+    taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in where]
+    for point, _ in sorted(zip(points, where, strict=True), key=lambda pair: -pair[1][1]):
+        for offset in NEAR:
+            text = _name(panel, point, *offset)
+            text.update_positions(canvas.get_renderer())
+            box = Text.get_window_extent(text, canvas.get_renderer()).padded(1)  # without the line that leads to it
+            within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+            if offset == NEAR[-1] or (within and not any(box.overlaps(other) for other in taken)):
+                taken.append(box)
+                break
+            text.remove()
+
+
+def _name(panel: Axes, point: _Point, distance: float, side: tuple[float, float]) -> Annotation:
+    """The point's name at this distance; a thin line leads to it if it is far."""
+    right, up = side
+    line = {"arrowstyle": "-", "color": "#bbbbbb", "linewidth": 0.7} if distance > NEAR[0][0] else None
+    text = panel.annotate(
+        point.name,
+        (point.speed, point.quality),
+        (distance * right, distance * up),
+        textcoords="offset points",
+        ha="left" if right > 0 else "right" if right < 0 else "center",
+        va="center",
+        fontsize=9,
+        color="black" if point.family else PEER,
+        arrowprops=line,
+    )
+    text.set_in_layout(False)  # the layout stays as it is known
+    return text
+
+
+def _plain_ticks(panel: Any) -> None:
+    """Plain numbers on a logarithmic axis: 50, 100, 200."""
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    panel.xaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    panel.minorticks_off()
+
+
+def _time_against_candidates(panel: Axes, results: dict[str, Any]) -> None:
+    """One line per engine, both axes logarithmic."""
+    from matplotlib import colormaps
+
+    peers, own = cycle(colormaps["Greys"]([0.9, 0.75, 0.62, 0.5, 0.4, 0.3])), cycle(colormaps["tab10"].colors)  # type: ignore[attr-defined]
+    for row in results["engines"]:
+        if not row["cells"]:
+            continue
+        mine = row["engine"].startswith("cascada")
+        counts, seconds = zip(*((cell["candidates"], cell["median"]) for cell in row["cells"]), strict=True)
+        style: dict[str, Any] = {"marker": "o" if mine else "s", "markersize": 4, "linestyle": "-" if mine else "--"}
+        panel.plot(counts, seconds, color=next(own if mine else peers), label=row["engine"], **style)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xticks(counted := candidates(results), [f"{count:,}" for count in counted], minor=False)
+    panel.minorticks_off()
+    panel.set_xlabel("candidates")
+    panel.set_ylabel("seconds, median")
+    panel.set_title(_where(results), loc="left")
+    panel.legend(frameon=False, fontsize=8)
+
+
+def _where(results: dict[str, Any]) -> str:
+    model, cpu = results["model"], results["machine"]["cpu"]
+    return f"{model['layers']} layers of {model['hidden']}, {cpu['cores']} cores"

@@ -3,8 +3,8 @@
     python -m venv empty && empty/bin/pip install "dist/cascada-0.1.0-py3-none-any.whl[serve]"
     empty/bin/python release/try_wheel.py
 
-It runs outside of the repository, so that nothing but what was installed can be imported. It exits with 1 and a sentence
-if something is wrong.
+It runs outside of the repository: nothing but what was installed can be imported. If something is wrong, it says
+what, and exits with 1.
 """
 
 from __future__ import annotations

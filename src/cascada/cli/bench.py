@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, whole_numbers
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 
 CANDIDATES = "10,100,400,1000,4000"
 QUICK_SHAPE = "2x24"
@@ -118,7 +118,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CascadaError(f"{path} cannot be read as results: {error}") from error
+        raise CascadaError(f"{path} cannot be read as results: {described(error)}") from error
     if not isinstance(report, dict) or not {"engines", "machine", "model", "texts"} <= report.keys():
         raise CascadaError(f"{path} has no results of `cascada bench --json`.")
     return report

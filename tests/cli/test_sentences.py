@@ -99,11 +99,11 @@ def test_json_is_described_by_its_line_and_column():
 
 LOCKED = """
 import os, sys
+from cascada import CascadaError
+from cascada.search import read_passages
 if os.geteuid() == 0:  # root may do everything
     os.setegid(65534)
     os.seteuid(65534)
-from cascada.search import read_passages
-from cascada import CascadaError
 try:
     read_passages([sys.argv[1]])
 except CascadaError as error:

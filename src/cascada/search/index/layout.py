@@ -67,7 +67,7 @@ class FileRecord:
 def searching(folder: Path) -> Iterator[None]:
     """Search or read an index within the block: what its damaged files make fail there is said in a sentence.
 
-    Tantivy checks no checksums when it reads. Where it meets bytes that make no sense, it raises a ValueError, or panics.
+    Tantivy checks no checksums when it reads. Of bytes that make no sense it makes a ValueError, or panics.
     """
     try:
         yield

@@ -47,7 +47,7 @@ def unpacked(folder: Path) -> DecoupledRanker:
     model = DecoupledRanker(StagedEncoder(BertModel(_config(exported, graph, tower))), _shape(exported))
     weights = {f"document.encoder.{name}": array for name, array in tower.items()}
     scale, shift = load_join_weights(folder).cosine
-    weights |= {"cosine.log_scale": np.log(scale), "cosine.shift": np.float32(shift)}
+    weights |= {"cosine.log_scale": np.array(np.log(scale), np.float32), "cosine.shift": np.array(shift, np.float32)}
     if model.exit_zero:
         vectors = load_vectors(folder)
         weights |= {"exit_zero.weights": vectors.weights, "exit_zero.scaling": np.array(vectors.scaling)}

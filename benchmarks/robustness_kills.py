@@ -91,8 +91,8 @@ def write_training(work: Path) -> None:
             lines.append(json.dumps({"question": " ".join(rng.sample(words, 3)), "candidates": labelled}))
         (work / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     (work / "recipe.yaml").write_text(
-        "output: out\nmodel: {kind: compare-aggregate, vectors: vectors.txt}\ntrain: {source: train.jsonl}\n"
-        "dev: {source: dev.jsonl}\ntraining: {epochs: 3, batch: {by: questions, size: 4}, checkpoint_every: 2}\n"
+        "output: out\nmodel: {kind: compare-aggregate, levels: {point: []}, vectors: {source: vectors.txt}}\n"
+        "train: {source: train.jsonl}\ndev: {source: dev.jsonl}\ntraining: {epochs: 3, batch: {by: questions, size: 4}, checkpoint_every: 2}\n"
     )
 
 

@@ -39,7 +39,8 @@ class Index:
         self.scoring = checked_scoring(scoring)
         if create:
             layout.create_index(self.folder)
-        self.engine = layout.open_index(self.folder)
+        with layout.searching(self.folder):
+            self.engine = layout.open_index(self.folder)
         self.schema = layout.schema()
 
     def __len__(self) -> int:

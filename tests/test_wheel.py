@@ -1,8 +1,10 @@
-"""What the wheel contains. It is built once, by the build backend itself, without network."""
+"""What the wheel and the sdist contain. They are built once, by the build backend itself, without network."""
 
+import json
 import os
 import subprocess
 import sys
+import tarfile
 from email import message_from_bytes
 from pathlib import Path
 from zipfile import ZipFile
@@ -10,17 +12,37 @@ from zipfile import ZipFile
 import pytest
 
 import cascada
+from cascada.bench.installed import installed
 
 REPOSITORY = Path(__file__).parents[1]
-BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+BUILD = "import sys; from hatchling import build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
+RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from cascada.cli.main import main; main()"
+MOST_BYTES = 230_000_000
+"""What the core may take on disk, with all of its requirements."""
+
+
+def built(kind, folder):
+    command = [sys.executable, "-c", BUILD, f"build_{kind}", str(folder)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    return folder / done.stdout.splitlines()[-1]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-c", BUILD, str(folder)]
-    built = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    return folder / built.stdout.splitlines()[-1]
+    return built("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    return built("sdist", tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unpacked")
+    with ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +73,46 @@ def test_it_has_nothing_that_only_works_in_a_clone(names):
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"cascada"}
 
 
-def test_the_command_line_works_from_it_without_reproduce(wheel, tmp_path):
-    with ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from cascada.cli.main import main; main()"
-    command = [sys.executable, "-c", code, str(tmp_path), "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"COLUMNS": "100"}, cwd=tmp_path)
-    assert shown.returncode == 0, shown.stderr
-    assert " rank " in shown.stdout
-    assert "reproduce" not in shown.stdout
+def from_wheel(unpacked, *arguments):
+    """Run a command with the package as the wheel has it, outside of the repository."""
+    command = [sys.executable, "-c", RUN, str(unpacked), *map(str, arguments)]
+    without = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, capture_output=True, text=True, env=without | {"COLUMNS": "100"}, cwd=unpacked)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_command_line_works_from_it_without_reproduce(unpacked):
+    shown = from_wheel(unpacked, "--help")
+    assert " rank " in shown
+    assert "reproduce" not in shown
+
+
+def test_the_bundled_model_ranks_and_answers_from_it(unpacked):
+    examples = REPOSITORY / "examples"
+    question = "How many people ascended the Eiffel Tower in 2011?"
+    ranking = json.loads(from_wheel(unpacked, "rank", question, examples / "eiffel.txt", "--json"))
+    assert "6.98 million people" in ranking["items"][0]["text"]
+    asked = json.loads(
+        from_wheel(unpacked, "ask", "Why was Polonia relegated in 2013?", examples / "documents", "--json")
+    )
+    assert "disastrous financial situation" in asked["answers"][0]["text"]
+
+
+def test_the_sdist_has_what_builds_the_package_and_no_more(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    top = {name.partition("/")[0] for name in names}
+    texts = {"LICENSE", "LICENSE-WEIGHTS", "README.md", "CHANGELOG.md", "SECURITY.md", "CITATION.cff"}
+    assert top == texts | {"src", "pyproject.toml", "constraints.txt", "PKG-INFO", ".gitignore"}
+    assert [name for name in names if "reproduce" in name] == []
+
+
+def test_the_package_index_would_take_both(wheel, sdist):
+    command = [sys.executable, "-m", "twine", "--no-color", "check", "--strict", str(wheel), str(sdist)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_core_with_its_requirements_is_small():
+    assert sum(installed("cascada").values()) <= MOST_BYTES

@@ -4,6 +4,7 @@ import json
 import shutil
 from contextlib import contextmanager, suppress
 
+import numpy as np
 import pytest
 
 from cascada import Ranker
@@ -142,6 +143,20 @@ def test_an_absurd_padding_id_is_rejected(tmp_path):
     (tmp_path / "model" / "cascada.json").write_text(json.dumps(BUNDLED_SHAPE | {"pad_id": 10**9}))
     write_manifest(tmp_path / "model")
     with pytest.raises(CascadaError, match="pad_id is 1000000000; the vocabulary has 30,522 pieces"):
+        Ranker.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["exit0.npz", "meeting.npz"])
+@pytest.mark.parametrize("content", [b"", b"PK not a zip file", None], ids=["empty", "no archive", "another archive"])
+def test_arrays_that_are_damaged_under_a_manifest_that_fits_are_named(tmp_path, name, content):
+    shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")
+    path = tmp_path / "model" / name
+    if content is None:
+        np.savez(path, other=np.zeros(3))
+    else:
+        path.write_bytes(content)
+    write_manifest(tmp_path / "model")
+    with pytest.raises(CascadaError, match=rf"{name} is damaged, or not what its model needs"):
         Ranker.load(tmp_path / "model")
 
 

@@ -158,6 +158,20 @@ def test_a_damaged_index_is_rejected(index):
         Index(index.folder)
 
 
+def read_everything(index):
+    return index.files(), index.passages(), index.retrieve("alpha", 3)
+
+
+@pytest.mark.parametrize("suffix", ["idx", "store"])
+def test_an_index_whose_files_were_overwritten_is_called_damaged(index, suffix):
+    sentence = "is damaged: remove it, and make it again with `cascada index FOLDER"
+    for path in index.folder.glob(f"*.{suffix}"):
+        content = path.read_bytes()
+        path.write_bytes(b"\xff" * (len(content) - 200) + content[-200:])  # its footer, which opening reads, is intact
+    with pytest.raises(CascadaError, match=sentence):
+        read_everything(Index(index.folder))
+
+
 def test_a_folder_that_is_not_an_index_is_rejected(tmp_path, folder):
     with pytest.raises(CascadaError, match="is not an index and not empty"):
         Index(folder, create=True)

@@ -9,7 +9,8 @@ from cascada.core.errors import CascadaError
 from cascada.training.recipes import read_recipe, train_recipe
 from cascada.training.study import StudyRecipe, members
 
-RECIPES = sorted(Path(__file__).parents[2].glob("recipes/*/*.yaml"))
+FOLDER = Path(__file__).parents[2] / "recipes"
+RECIPES = [*sorted(FOLDER.glob("*/*.yaml")), FOLDER / "own-data.yaml"]
 LEAST = {"output": "run", "model": {"encoder": "e"}, "train": {"source": "a.jsonl"}, "dev": {"source": "b.jsonl"}}
 
 

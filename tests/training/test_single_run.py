@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import struct
 
@@ -16,6 +17,7 @@ from cascada.core.probe import can_run
 from cascada.data import identified, qrels, read
 from cascada.metrics import evaluate
 from cascada.ranking.runs import run_of
+from cascada.training import progress
 from cascada.training.recipes import read_recipe
 from cascada.training.single_run import train_model
 
@@ -217,3 +219,15 @@ def test_a_folder_with_something_else_in_it_is_left_alone(recipe, tmp_path):
     with pytest.raises(CascadaError, match="is not empty and is not a run"):
         train_model(recipe())
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.tex"]
+
+
+def test_a_log_that_is_written_to_a_file_can_be_followed(recipe, monkeypatch, tmp_path):
+    """Not only the evaluations are in it, and no line waits for another."""
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with open(tmp_path / "log", "w") as file:
+        train_model(recipe(epochs=1), Console(file=file, width=200))
+        lines = (tmp_path / "log").read_text().splitlines()  # before the file is closed
+    assert re.fullmatch(r"training: (\d+) updates to go", lines[0])
+    updates = [line for line in lines if re.match(r"update \d+ of \d+   epoch \d\.\d\d .* 0:00:\d\d left", line)]
+    assert len(updates) == int(lines[0].split()[1])
+    assert any(line.startswith("epoch  1.00   loss") for line in lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, Root, numbers, whole_numbers
-from cascada.core.errors import CascadaError, require
+from cascada.core.errors import CascadaError, described, require
 
 if TYPE_CHECKING:
     from cascada.bench.engines import Engine
@@ -184,7 +184,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CascadaError(f"{path} cannot be read as results: {error}") from error
+        raise CascadaError(f"{path} cannot be read as results: {described(error)}") from error
     if not isinstance(report, dict) or not {"engines", "machine", "model", "texts"} <= report.keys():
         raise CascadaError(f"{path} has no results of `cascada bench --json`.")
     return report

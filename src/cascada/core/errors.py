@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from types import ModuleType
 
 
@@ -48,3 +49,18 @@ def require_torch(purpose: str = "the torch engine") -> None:
 def first_line(error: Exception) -> str:
     """First line of another library's message; the other lines are mostly advice for its own users."""
     return str(error).strip().split("\n")[0]
+
+
+def described(error: Exception) -> str:
+    """What went wrong, as words in a sentence: without an error's number, its class or its arguments."""
+    if isinstance(error, OSError):
+        return str(error.strerror or error)
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is not JSON, from line {error.lineno}, column {error.colno} on"
+    if isinstance(error, KeyError):
+        return f"it has no {error}"
+    if isinstance(error, (TypeError, AttributeError)):
+        return "its values are not of the types that belong there"
+    return first_line(error).removesuffix(".")

@@ -17,12 +17,14 @@ import json
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
+from zipfile import BadZipFile
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.core.files import NO_SPACE, reason_of
 from cascada.core.manifest import check_manifest, write_manifest
 from cascada.core.shape_types import check_types
@@ -39,7 +41,16 @@ hub's layout, without `cascada.json`, is a cross-encoder as it came. The kinds o
 
 HUB_CONFIG = "config.json"
 
+BUNDLED = "cascada-mini"
+"""The model that comes with the package."""
+BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
+
 Shape = TypeVar("Shape")
+
+
+def named_folder(name: str | Path) -> Path:
+    """The folder of that name; if there is none, `cascada-mini` is the bundled model."""
+    return BUNDLED_FOLDER if str(name) == BUNDLED and not Path(name).exists() else Path(name)
 
 
 def read_shape(folder: Path) -> dict[str, Any]:
@@ -55,12 +66,33 @@ def read_shape(folder: Path) -> dict[str, Any]:
     try:
         shape = json.loads(path.read_text(encoding="utf-8"))
         version = shape.pop("format")
-        shape["exits"] = tuple(int(layer) for layer in shape["exits"])
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise CascadaError(f"{path} is damaged: {error!r}.") from error
+        shape["exits"] = _layers(shape["exits"])
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise CascadaError(f"{path} is damaged: {described(error)}.") from error
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}.")
     return dict(shape)
+
+
+def _layers(exits: Any) -> tuple[int, ...]:
+    if not isinstance(exits, list) or not all(type(layer) is int for layer in exits):
+        raise CascadaError(f"exits are {exits!r}; they must be a list of layers")
+    return tuple(exits)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Read a file of a model within the block: whatever its content makes fail there is said in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise CascadaError(f"{path} cannot be read: {described(error)}.") from error
+    except (ValueError, TypeError, LookupError, OverflowError, EOFError, BadZipFile, zlib.error) as error:
+        if isinstance(error, CascadaError):
+            raise
+        raise CascadaError(
+            f"{path} is damaged, or not what its model needs: fetch or export the model again."
+        ) from error
 
 
 def _hub_shape(folder: Path) -> dict[str, Any]:
@@ -73,7 +105,7 @@ def _hub_shape(folder: Path) -> dict[str, Any]:
         names = [str(name) for name in config.get("architectures") or ["a model without a name"]]
         depth = config.get("n_layers" if config.get("model_type") == "distilbert" else "num_hidden_layers")
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise CascadaError(f"{folder / HUB_CONFIG} is damaged: {error!r}.") from error
+        raise CascadaError(f"{folder / HUB_CONFIG} is damaged: {described(error)}.") from error
     if "For" not in names[0] and "LMHead" not in names[0]:  # a bare encoder, or a ranker that was not saved to the end
         raise CascadaError(f"{lacking}, and its {HUB_CONFIG} is that of {names[0]}, not of a cross-encoder.")
     return {"kind": CROSS_ENCODER, "exits": (int(depth) if isinstance(depth, int) else 0,)}

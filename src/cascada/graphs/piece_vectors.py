@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from cascada.core.folder import reading
 from cascada.encoders.late_interaction import PieceVectors
 from cascada.ranking.stage import Floats
 
@@ -46,7 +47,12 @@ def save_vectors(folder: Path, table: Floats, vectors: PieceVectors, weights_fil
 
 def load_vectors(folder: Path) -> PieceVectors:
     """Load what `save_vectors` wrote."""
-    with np.load(folder / EXIT0_FILE) as arrays:
+    with reading(folder / EXIT0_FILE):
+        return _vectors(folder)
+
+
+def _vectors(folder: Path) -> PieceVectors:
+    with np.load(folder / EXIT0_FILE, allow_pickle=False) as arrays:
         weights, mean, shape, places = (arrays[name] for name in ("weights", "mean", "shape", "places"))
         scale, shift = arrays["scaling"].tolist()
     file = folder / "weights.bin"

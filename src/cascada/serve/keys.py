@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 
 VARIABLE = "CASCADA_API_KEY"
 
@@ -53,7 +53,7 @@ def _key_lines(file: Path) -> list[str]:
     try:
         lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise CascadaError(f"The keys in {file} cannot be read: {error}.") from error
+        raise CascadaError(f"The keys in {file} cannot be read: {described(error)}.") from error
     return [line for line in lines if not line.startswith("#")]
 
 

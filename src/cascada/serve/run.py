@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.serve.logs import log_event, start_logging
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -70,4 +70,4 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
-        raise CascadaError(f"Cannot listen on {host}, port {port}: {error}.") from error
+        raise CascadaError(f"Cannot listen on {host}, port {port}: {described(error)}.") from error

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from cascada.core.errors import CascadaError, first_line, require
-from cascada.core.folder import PLAN_FILE, READER, kind_of, read_shape
+from cascada.core.folder import BUNDLED, BUNDLED_FOLDER, PLAN_FILE, READER, kind_of, named_folder, read_shape
 from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.sequential import sequential_ranker
 from cascada.systems.registry import part, split_encoder, untrained_engine
 
-BUNDLED = "cascada-mini"
-"""The model that comes with the package."""
-BUNDLED_FOLDER = Path(__file__).parents[1] / "bundled" / BUNDLED
+__all__ = ["BUNDLED", "BUNDLED_FOLDER", "folder_of", "load", "model_digest", "names_in"]
 
 _ARRAYS = ("exit0.npz", "meeting.npz")
 _SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin", *_ARRAYS)
@@ -53,10 +51,8 @@ def names_in(model: str) -> list[str]:
 
 def folder_of(model: str) -> Path:
     """The folder of that name, or the local copy of the hub model `organisation/name`, downloaded if necessary."""
-    if model == BUNDLED and not Path(model).exists():
-        return BUNDLED_FOLDER
     if Path(model).exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
-        return Path(model)
+        return named_folder(model)
     hub = require("huggingface_hub", "hub", f"there is no folder {model}, and fetching it from the hub")
     try:
         return Path(hub.snapshot_download(model))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.text.pairs import EncodedPairs, Ints, concatenate
 from cascada.text.sentence_windows import Span, TextLimit
 from cascada.text.sides import padded_sides
@@ -81,7 +81,7 @@ class Vocabulary:
         try:
             text = path.read_text(encoding="utf-8", errors="surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
-            raise CascadaError(f"{path} cannot be read as a vocabulary: {error}.") from error
+            raise CascadaError(f"{path} cannot be read as a vocabulary: {described(error)}.") from error
         return cls(text.split("\n") if text else ())
 
 

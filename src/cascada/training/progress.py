@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 from rich.console import Console
@@ -13,12 +14,15 @@ from cascada.training.batches import BatchPlan, epoch_of
 from cascada.training.history import logged_measure
 from cascada.training.run_folder import first_process
 
+EVERY = 60.0
+"""Seconds between two lines of a log, where there is no terminal to show a bar on."""
 SHOWN = ("MAP", "MRR", "P@1", "F1", "EM")
 """The measures that are printed after each evaluation, as far as the model has them."""
 
 
 class ProgressBar(TrainerCallback):  # type: ignore[misc]
-    """On a terminal, a bar with loss, dev measure and time left; everywhere, a line per evaluation.
+    """On a terminal, a bar with loss, dev measure and time left; elsewhere, a line at the start and one a minute;
+    everywhere, a line per evaluation. Every line is written at once: a log can be followed while training runs.
 
     Train within `with progress.bar:`, so that the terminal is restored when training fails.
     """
@@ -29,6 +33,8 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
         self.loss: float | None = None
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
         left = (TextColumn("left"), TimeRemainingColumn(compact=True))
+        self.logs = not console.is_terminal and first_process()
+        self.logged = self.begun = monotonic()
         shown = console.is_terminal and first_process()
         self.bar = Progress(*columns, *left, console=console, speed_estimate_period=600, disable=not shown)
 
@@ -36,10 +42,24 @@ class ProgressBar(TrainerCallback):  # type: ignore[misc]
         self.task = self.bar.add_task("training", total=state.max_steps, completed=state.global_step)
         if state.global_step and first_process():
             self.console.print(f"resuming after epoch {epoch_of(self.plan, state.global_step):.2f}", highlight=False)
+        if self.logs:
+            left = state.max_steps - state.global_step
+            self.console.print(f"training: {left:,} updates to go", highlight=False, soft_wrap=True)
+            self.logged = self.begun = monotonic()
+            self.first = state.global_step
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         activity = "measuring dev" if control.should_evaluate else self._description(state)
         self.bar.update(self.task, completed=state.global_step, description=activity)
+        if self.logs and monotonic() - self.logged >= EVERY:
+            self.logged = monotonic()
+            left = (self.logged - self.begun) / (state.global_step - self.first) * (state.max_steps - state.global_step)
+            self.console.print(
+                f"update {state.global_step:,} of {state.max_steps:,}   {self._description(state)}   "
+                f"{timedelta(seconds=round(left))} left",
+                highlight=False,
+                soft_wrap=True,
+            )
 
     def on_log(self, args: Any, state: TrainerState, control: TrainerControl, logs: dict[str, float], **_: Any) -> None:
         self.loss = logs.get("loss", self.loss)

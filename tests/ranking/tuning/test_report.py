@@ -1,6 +1,7 @@
 """What a terminal shows of a tuning."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 from score_tables import learning
@@ -49,3 +50,18 @@ def test_the_cost_of_margins_is_told_with_its_95th_percentile():
     assert header[:4] == ["questions", "cost", "95", "%"]
     checked = next(line for line in lines if line.startswith(" checked on")).split()
     assert checked[4] == f"{tuning.chosen.checked_on.chosen['relative_cost_p95']:.3f}"
+
+
+def test_a_full_model_that_is_worse_than_its_own_early_exit_is_the_news():
+    """A model whose last layers are not trained: the scores of its last exit are those of its first."""
+    questions = tuple(replace(question, scores=question.scores[[1, 2, 3, 0]]) for question in SCORES.questions)
+    untrained = replace(SCORES, questions=questions)
+    tuning = tune(untrained, default_grid(4), within_budget(0.6, "MAP"))
+    full, best = tuning.full["MAP"], tuning.single_exits[3]["MAP"]
+    assert tuning.to_dict()["better_exit"] == 3
+    said = " ".join(" ".join(shown(tuning)).split())
+    assert f"The full model is worse than its own exit 3: MAP {full:.4f} against {best:.4f}." in said
+    assert said.endswith("keep that exit alone: `cascada cut MODEL OUT --exits 3`.")
+    trained = tune(SCORES, default_grid(4), within_budget(0.6, "MAP"))
+    assert trained.better_exit is None
+    assert not any("worse" in line for line in shown(trained))

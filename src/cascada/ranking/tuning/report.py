@@ -36,6 +36,18 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
     yield f"Chosen: {_kind(choice.plan)} {_shown(choice.plan)}, {choice.how}."
     yield _halves(choice)
     yield _promise(tuning)
+    if tuning.better_exit is not None:
+        yield _warning(tuning, tuning.better_exit)
+
+
+def _warning(tuning: Tuning, exit: int) -> str:
+    """A gain against a full model that is worse than its own early exits is no news; that it is worse, is."""
+    best, full = tuning.single_exits[exit][tuning.measure], tuning.full[tuning.measure]
+    return (
+        f"The full model is worse than its own exit {exit}: {tuning.measure} {full:.4f} against {best:.4f}. "
+        "Its last layers are not trained enough, and figures relative to it say little. "
+        f"Train longer, or keep that exit alone: `cascada cut MODEL OUT --exits {exit}`."
+    )
 
 
 def _front(tuning: Tuning) -> Table:

@@ -25,6 +25,8 @@ Row = dict[str, float]
 
 COST_P95 = "relative_cost_p95"
 """95 % of the questions cost at most this. What a margin costs differs from question to question."""
+CLEARLY = 1.01
+"""An early exit beats the full model if its measure is this many times as high, over all questions."""
 
 Halves = tuple[ExitScores, ExitScores]
 """The questions that a plan is chosen on, and those that it is checked on."""
@@ -81,6 +83,13 @@ class Tuning:
     title: str = ""
     """What was tuned, on which data."""
 
+    @property
+    def better_exit(self) -> int | None:
+        """The best exit, if it clearly beats the full model: then the last layers are not trained enough."""
+        best = max(self.single_exits, key=lambda exit: self.single_exits[exit][self.measure])
+        clearly = self.single_exits[best][self.measure] > CLEARLY * self.full[self.measure]
+        return best if clearly else None
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from cascada.ranking.tuning.report import report
 
@@ -94,6 +103,7 @@ class Tuning:
             "chosen": self.chosen.to_dict(),
             "full": self.full,
             "single_exits": [{"exit": exit, **row} for exit, row in self.single_exits.items()],
+            "better_exit": self.better_exit,
             "measure": self.measure,
             "settings": len(settings.plans),
             "questions": settings.questions,

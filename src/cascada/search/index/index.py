@@ -39,7 +39,8 @@ class Index:
         self.scoring = checked_scoring(scoring)
         if create:
             layout.create_index(self.folder)
-        self.engine = layout.open_index(self.folder)
+        with layout.searching(self.folder):
+            self.engine = layout.open_index(self.folder)
         self.schema = layout.schema()
 
     def __len__(self) -> int:
@@ -48,12 +49,13 @@ class Index:
 
     def retrieve(self, question: str, count: int) -> list[Passage]:
         """At most `count` passages, best first."""
-        searcher = self.engine.searcher()
-        if self.scoring == "bm25":
-            return self._best(searcher, question, count)
-        best = self._best(searcher, question, max(count, RESCORED))
-        tfidf = TfIdf(searcher.num_docs, lambda term: self._document_frequency(searcher, term))
-        return tfidf.best(question, best, count)
+        with layout.searching(self.folder):
+            searcher = self.engine.searcher()
+            if self.scoring == "bm25":
+                return self._best(searcher, question, count)
+            best = self._best(searcher, question, max(count, RESCORED))
+            tfidf = TfIdf(searcher.num_docs, lambda term: self._document_frequency(searcher, term))
+            return tfidf.best(question, best, count)
 
     def update(
         self,
@@ -120,15 +122,18 @@ class Index:
             return []
         query = Query.term_set_query(self.schema, "key", [key.hex() for key in keys])
         place = {key: number for number, key in enumerate(keys)}
-        return sorted(self._all(query), key=lambda passage: place[layout.passage_key(passage)])
+        with layout.searching(self.folder):
+            return sorted(self._all(query), key=lambda passage: place[layout.passage_key(passage)])
 
     def files(self) -> dict[str, FileRecord]:
         """The files in the index, by absolute path."""
-        entries = self._entries(Query.term_query(self.schema, "last", 1))
-        return {record.path: record for record in map(layout.record_of, entries)}
+        with layout.searching(self.folder):
+            entries = self._entries(Query.term_query(self.schema, "last", 1))
+            return {record.path: record for record in map(layout.record_of, entries)}
 
     def _all(self, query: tantivy.Query) -> list[Passage]:
-        return [layout.passage_of(entry, 0.0) for entry in self._entries(query)]
+        with layout.searching(self.folder):
+            return [layout.passage_of(entry, 0.0) for entry in self._entries(query)]
 
     def _entries(self, query: tantivy.Query) -> Iterator[tantivy.Document]:
         """Every entry that a query matches."""

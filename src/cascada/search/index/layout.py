@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -59,6 +61,25 @@ class FileRecord:
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
+
+
+@contextmanager
+def searching(folder: Path) -> Iterator[None]:
+    """Search or read an index within the block: what its damaged files make fail there is said in a sentence.
+
+    Tantivy checks no checksums when it reads. Of bytes that make no sense it makes a ValueError, or panics.
+    """
+    try:
+        yield
+    except CascadaError:
+        raise
+    except BaseException as error:
+        damage = isinstance(error, (ValueError, LookupError, TypeError, OSError))
+        if not damage and type(error).__name__ != "PanicException":  # a BaseException, and not importable
+            raise
+        raise CascadaError(
+            f"The index {folder} is damaged: remove it, and make it again with `cascada index FOLDER {folder}`."
+        ) from error
 
 
 def schema() -> tantivy.Schema:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.core.folder import HUB_CONFIG, read_shape
 from cascada.systems.cross_encoder.shape import Activation, CrossEncoderShape
 
@@ -121,4 +121,4 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError, OSError) as error:
-        raise CascadaError(f"{path} is damaged: {error}.") from error
+        raise CascadaError(f"{path} is damaged: {described(error)}.") from error

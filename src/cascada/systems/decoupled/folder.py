@@ -10,7 +10,16 @@ import hashlib
 from pathlib import Path
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import SHAPE_FILE, kind_of, parse_shape, read_shape, require_trained, saving
+from cascada.core.folder import (
+    SHAPE_FILE,
+    is_exported,
+    kind_of,
+    named_folder,
+    parse_shape,
+    read_shape,
+    require_trained,
+    saving,
+)
 from cascada.encoders.encoder import encoder_depth, new_encoder, starting_encoder
 from cascada.encoders.files import copy_tokenizer, read_weights, write_weights
 from cascada.systems.decoupled.network import DecoupledRanker
@@ -41,16 +50,18 @@ def load(folder: Path) -> DecoupledRanker:
 
 
 def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
-    """Make a ranker to train. `encoder` is a folder in the hub's layout, a hub name, or a trained ranker's folder.
+    """Make a ranker to train. `encoder` is a folder in the hub's layout, a hub name, a trained ranker's folder, or the
+    bundled model: `cascada-mini`.
 
     All weights of a trained decoupled ranker are kept; its shape may differ in exits, dropout, interaction and scores
     only. Another kind of interaction starts from scratch on the same towers; so do the classifiers, if scores differ.
     Layers above those that it has start as copies of the last layers of its document tower.
     """
-    folder = Path(encoder)
+    folder = named_folder(encoder)
     if not is_decoupled(folder):
         return DecoupledRanker(starting_encoder(encoder), shape)
-    before = load(folder)
+    exported = is_exported(folder)
+    before = _unpacked(folder) if exported else load(folder)
     trained = before.shape
     if {name for name, value in vars(shape).items() if value != getattr(trained, name)} - CHANGEABLE:
         raise CascadaError(
@@ -59,11 +70,17 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
         )
     from_scratch = shape.interaction != trained.interaction
     deeper = from_scratch or shape.joint_layers > trained.joint_layers
-    model = DecoupledRanker(before.document if deeper else new_encoder(folder), shape)
+    model = DecoupledRanker(before.document if deeper or exported else new_encoder(folder), shape)
     new: tuple[str, ...] = ("classifiers.",) if from_scratch or shape.scores != trained.scores else ()
     new += ("interaction.",) if from_scratch else ()
     copy_common_weights(before, model, but=new)
     return model
+
+
+def _unpacked(folder: Path) -> DecoupledRanker:
+    from cascada.systems.decoupled.unpack import unpacked
+
+    return unpacked(folder)
 
 
 def with_exits(folder: Path, exits: tuple[int, ...]) -> DecoupledRanker:
@@ -88,7 +105,7 @@ def copy_common_weights(before: DecoupledRanker, model: DecoupledRanker, *, but:
 
 def depth_of(encoder: str) -> int:
     """The number of layers to start from; of a decoupled ranker's folder, those below the join."""
-    folder = Path(encoder)
+    folder = named_folder(encoder)
     if not (folder / SHAPE_FILE).exists():
         return encoder_depth(encoder)
     shape = read_shape(folder)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cascada.core.folder import reading
 from cascada.ranking.stage import Floats
 
 Array = NDArray[Any]  # of float32 or float16
@@ -64,7 +65,7 @@ def save_join_weights(weights: JoinWeights, folder: Path) -> None:
 
 def load_join_weights(folder: Path) -> JoinWeights:
     """Load the weights that `save_join_weights` wrote."""
-    with np.load(folder / JOIN_FILE) as arrays:
+    with reading(folder / JOIN_FILE), np.load(folder / JOIN_FILE, allow_pickle=False) as arrays:
         scale, shift = arrays["cosine"].tolist()
         up = (arrays["up"], arrays["up_bias"]) if arrays["up"].size else None
         return JoinWeights(arrays["question"], arrays["document"], up, (scale, shift))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,17 @@ import numpy as np
 from torch import nn
 
 from cascada.core.errors import CascadaError
+from cascada.core.folder import is_exported, named_folder
 from cascada.data import Group
 from cascada.encoders.files import tokenizer_folder
 from cascada.ranking.ranker import Ranker
 from cascada.systems.decoupled.documents import DocumentEncoder, EncodingMemory
 from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.examples import SideExamples
-from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, save
+from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, is_decoupled, save
 from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
-from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
 from cascada.systems.decoupled.stages import stages_of
 from cascada.text.sides import SideTokenizer
 from cascada.training.batches import BatchPlan
@@ -74,9 +75,9 @@ class DecoupledLearner(ExitLearner):
         """A new ranker on the recipe's encoder, with the groups as training examples."""
         settings, training = recipe.model, recipe.training
         model = begin(settings.encoder, shape_of(settings))
-        files = tokenizer_folder(settings.encoder)
+        files = tokenizer_folder(str(named_folder(settings.encoder)))
         tokenizer = tokenizer_of(model, files)
-        if model.exit_zero:
+        if model.exit_zero and starting_export(settings.encoder) is None:  # an export keeps the IDF of its many texts
             model.exit_zero.set_idf(tokenizer.document, dict.fromkeys(text for group in groups for text in group.texts))
         examples = replace(
             SideExamples.of(groups, tokenizer),
@@ -125,8 +126,22 @@ def filled_store(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) ->
 
 
 def shape_of(settings: DecoupledModel) -> DecoupledShape:
-    """The shape that a recipe describes; without a join, DC-BERT's with one interaction layer."""
+    """The shape that a recipe describes; without a join, DC-BERT's with one interaction layer.
+
+    What a recipe that starts from an export leaves open is as in the export.
+    """
+    exported = starting_export(settings.encoder)
+    if exported is not None:
+        own = {field.name: getattr(exported, field.name) for field in fields(DecoupledShape)} | {"towers": "shared"}
+        given = settings.model_dump(include=settings.model_fields_set & own.keys())
+        return DecoupledShape(**own | given)
     depth = depth_of(settings.encoder)
     join = settings.join or depth
     exits = settings.exits or (depth if join < depth and settings.interaction == "layers" else join + 1,)
     return DecoupledShape(**settings.model_dump(exclude={"kind", "encoder", "join", "exits"}), join=join, exits=exits)
+
+
+def starting_export(encoder: str) -> ExportedDecoupled | None:
+    """The shape of the exported ranker that training starts from, such as the bundled one; None if it is no export."""
+    folder = named_folder(encoder)
+    return read_exported(folder) if is_decoupled(folder) and is_exported(folder) else None

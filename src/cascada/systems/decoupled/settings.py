@@ -15,7 +15,8 @@ class DecoupledModel(Settings):
 
     kind: Literal["decoupled"]
     encoder: Text
-    """A folder in the hub's layout, a hub name, or the folder of a trained ranker to continue from."""
+    """A folder in the hub's layout, a hub name, the folder of a trained ranker to continue from, or `cascada-mini`, the
+    bundled model: what the recipe leaves open is then as in the bundled model."""
     join: Count | None = None
     """The number of layers that each side runs separately; all of the encoder's if not given, as in DC-BERT."""
     exits: Annotated[tuple[Layer, ...], Field(min_length=1)] | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.text.vectors import files, spacy_table
 
 Floats2d = NDArray[np.float32]
@@ -33,7 +33,7 @@ def vectors_for(words: Sequence[str], source: str | Path) -> tuple[Floats2d, NDA
     try:
         return _best(_reader(path)(path, wanted), wanted, len(words), source)
     except (EOFError, zlib.error, OSError) as error:  # for example a gzip file that is truncated or damaged
-        raise CascadaError(f"{source} cannot be read: {error}.") from error
+        raise CascadaError(f"{source} cannot be read: {described(error)}.") from error
 
 
 def spellings(word: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _MASK = 2**64 - 1
@@ -35,7 +35,7 @@ def read(folder: Path, wanted: Iterable[str]) -> Iterator[tuple[str, NDArray[np.
         table = np.load(home / "vectors", allow_pickle=False)
         rows = read_map((home / "key2row").read_bytes())
     except (OSError, ValueError) as error:
-        raise CascadaError(f"{home} cannot be read as a table of word vectors: {error}.") from error
+        raise CascadaError(f"{home} cannot be read as a table of word vectors: {described(error)}.") from error
     for word in wanted:
         row = rows.get(hash_of(word), len(table))
         if row < len(table):

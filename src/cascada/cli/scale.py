@@ -202,12 +202,13 @@ def serve(
     """Serve as `cascada serve` does, from several replicas, until stopped."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, "serve", "serving")
-    from cascada.cli.serve import app_of, shown_name
+    from cascada.cli.serve import app_of
     from cascada.scale.cluster import connected
     from cascada.scale.models import absolute_name
     from cascada.scale.serve import Replicas, application, running
     from cascada.serve import ServerSettings
     from cascada.serve.keys import read_keys
+    from cascada.systems.load import shown_name
 
     ratios(drop), whole_numbers(keep, "--keep")  # reject mistakes here rather than in every replica
     copies = Replicas(replicas, most or replicas, requests, cores)

@@ -155,7 +155,7 @@ class Batcher:
         for job, ranking in zip(batch, rankings, strict=True):
             if job.waiting:
                 job.result.set_result(ranking)
-        self.metrics.record_batch(rankings)
+        self.metrics.record_batch(rankings, has_cache=self.ranker.cache is not None)
 
     def _rank(self, batch: list[Job]) -> list[Ranking]:
         """Whole rankings: jobs of one batch may want different numbers of results."""

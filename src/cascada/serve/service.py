@@ -56,6 +56,10 @@ class Service:
         in_flight = "Requests being read, waiting or being computed."
         self.metrics.add_gauge("inside_requests", in_flight, lambda: self._in_flight)
         self.metrics.add_gauge("ready", "1 once the model is warmed up.", lambda: self.ready)
+        if ranker.cache is not None:
+            entries = ranker.cache.entries
+            self.metrics.add_gauge("cache_bytes", "Size of the cache's file.", lambda: entries.bytes)
+            self.metrics.add_gauge("cache_errors", "Reads and writes of the cache that failed.", lambda: entries.errors)
 
     async def admit(self) -> AsyncIterator[None]:
         """A FastAPI dependency: admit the request, or reject it cheaply, before its body is read."""

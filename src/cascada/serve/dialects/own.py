@@ -36,8 +36,8 @@ RANK_RESPONSE = {
     "flops": 800,
     "full_flops": 1000,
     "stages": [
-        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002, "texts": 2},
-        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001, "texts": 1},
+        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002, "texts": 2, "cached": 0},
+        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001, "texts": 1, "cached": 0},
     ],
     "complete": True,
     "likely": True,

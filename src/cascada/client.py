@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from cascada.core.errors import CascadaError, require
 from cascada.ranking.inputs import RankArguments
-from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 
 if TYPE_CHECKING:
@@ -53,14 +52,11 @@ class Client:
         self,
         question: str,
         *,
-        top: int = 3,
         paragraphs: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
+        **arguments: Unpack[RankArguments],
     ) -> Answers:
         """`Asker.ask`, on the server, from the index it was started with."""
-        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        body = _body(question=question, paragraphs=paragraphs, **arguments)
         return _answers(self._post("/v1/ask", body))
 
     def close(self) -> None:
@@ -96,14 +92,11 @@ class AsyncClient:
         self,
         question: str,
         *,
-        top: int = 3,
         paragraphs: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
+        **arguments: Unpack[RankArguments],
     ) -> Answers:
         """`Asker.ask`, on the server, from the index it was started with."""
-        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        body = _body(question=question, paragraphs=paragraphs, **arguments)
         return _answers(await self._post("/v1/ask", body))
 
     async def close(self) -> None:

@@ -128,7 +128,8 @@ def test_a_record_of_another_size_harms_nothing(value):
 
 @pytest.fixture(scope="module")
 def sentences():
-    words = "the rhine rises in the alps and flows north to the sea past old towns with castles and vineyards".split()
+    text = "the rhine rises in the alps and flows north to the sea past old towns with castles and vineyards"
+    words = text.split()
     return [" ".join(words[start : start + length]) + "." for start in range(10) for length in (4, 6, 9)]
 
 

@@ -32,9 +32,7 @@ def serve(
     cache: Annotated[
         Path | None, typer.Option(help="A folder that remembers scores: nothing is computed twice; made if necessary.")
     ] = None,
-    cache_mb: Annotated[
-        float, typer.Option(help="Largest size of the cache, in megabytes; the oldest go first.")
-    ] = 256,
+    cache_mb: Annotated[float, typer.Option(help="Largest size of the cache in megabytes; the oldest go first.")] = 256,
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[float | None, typer.Option(help="The deadline of requests that give none.")] = None,

@@ -93,8 +93,8 @@ class Stage(Protocol):
 
     `exit` is the number of the layer after which candidates may be dropped, or 0 for a stage without layers. `layers`
     is the cost per candidate, in transformer layers. `score` may be called from several threads at once. A stage that
-    reads only so many tokens of a text says so in an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`. One
-    whose scores depend on the question's other candidates says so by `compares_candidates`: they cannot be cached.
+    reads only so many tokens of a text says so in an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
+    One whose scores depend on the question's other candidates says so by `compares_candidates`; they cannot be cached.
     """
 
     exit: int

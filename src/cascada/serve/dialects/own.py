@@ -89,7 +89,8 @@ def add_routes(service: Service, router: APIRouter) -> None:
             raise ApiError("not_found", "This server has no index to ask; it was started without one.")
         # The client's mistakes are found here; whatever goes wrong later is the server's fault.
         service.check_question(body.question)
-        options = service.options(body, body.top)
+        parameters = body.model_copy(update={"prior": None}) if body.prior is True else body  # the asker's own weight
+        options = service.options(parameters, body.top)
         answers = await service.call(request, _answering(service.asker, body, options))
         return json_response(answers.to_dict())
 

@@ -29,6 +29,7 @@ from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 from cascada.ranking.score_cache import ScoreCache
 from cascada.ranking.selection import Cut, is_likely, selected
 from cascada.ranking.stage import NO_DEADLINE, Floats, Pairs, Stage
+from cascada.ranking.tracing import rank_span
 from cascada.text.sentence_windows import Span
 
 Loader = Callable[..., "Ranker"]
@@ -185,7 +186,10 @@ class Ranker:
             prior=prior,
             skip_if_sure=skip_if_sure,
         )
-        return self.rank_together([(question, candidates)], options)[0]
+        with rank_span(self.name, question, candidates, options) as record:
+            (ranking,) = self.rank_together([(question, candidates)], options)
+            record(ranking)
+        return ranking
 
     def rank_many(self, groups: Iterable[QuestionCandidates], **arguments: Unpack[RankArguments]) -> Iterator[Ranking]:
         """Rank each (question, candidates), in order; small groups are computed together.

@@ -11,9 +11,11 @@ from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
 from cascada.ranking.inputs import RankArguments, RankOptions, read_text
 from cascada.ranking.result import TextOrMapping
+from cascada.ranking.tracing import rank_span
 from cascada.search.answers import Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import CandidateSentence, candidate_sentences
 from cascada.search.retrievers import Retriever
+from cascada.search.tracing import ask_span, retrieve_span
 from cascada.systems.decoupled.engine import with_store
 
 if TYPE_CHECKING:
@@ -75,8 +77,16 @@ class Asker:
     def answer(self, question: str, options: RankOptions, *, paragraphs: int = 80) -> Answers:
         """`ask` with the ranker's options as one object."""
         _check(question, paragraphs)
+        with ask_span(question) as record:
+            answers = self._answered(question, options, paragraphs)
+            record(answers)
+        return answers
+
+    def _answered(self, question: str, options: RankOptions, paragraphs: int) -> Answers:
         started = time.perf_counter()
-        passages = self.retriever.retrieve(question, paragraphs)
+        with retrieve_span(question) as record:
+            passages = self.retriever.retrieve(question, paragraphs)
+            record(passages)
         retrieved = time.perf_counter()
         candidates = candidate_sentences(question, passages, language=self.language)
         split = time.perf_counter()
@@ -96,7 +106,10 @@ class Asker:
         ranker = self._ranker_for(read)
         if options.plan is not None:  # stored encodings have no exit 0, and no use for its part of the plan
             options = replace(options, plan=options.plan[len(self.ranker.stages) - len(ranker.stages) :])
-        return ranker.rank_together([(question, read)], options)[0]
+        with rank_span(self.ranker.name, question, read, options) as record:
+            (ranking,) = ranker.rank_together([(question, read)], options)
+            record(ranking)
+        return ranking
 
     def _to_rank(self, candidate: CandidateSentence) -> dict[str, Any]:
         in_context = candidate.to_rank() if self.context else {"text": candidate.text}

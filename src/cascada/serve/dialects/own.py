@@ -49,7 +49,13 @@ ASK_RESPONSE = {
         {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98},
     ]
 }
-ERROR = {"error": {"type": "empty", "message": "There are no documents to rank."}}
+ERROR = {
+    "error": {
+        "type": "empty",
+        "message": "There are no documents to rank.",
+        "request_id": "4b4b0b0e5d0d4f1e9f0d4a5c1c6a7e11",
+    }
+}
 NO_INDEX = {404: "The server was started without an index"}
 
 
@@ -65,8 +71,8 @@ class AskRequest(RankParameters):
     paragraphs: Annotated[int, Field(ge=1, le=1000, description="Search this many paragraphs for answers.")] = 80
 
 
-def error_body(error: ApiError) -> dict[str, Any]:
-    return {"error": {"type": error.reason, "message": error.message}}
+def error_body(error: ApiError, request_id: str) -> dict[str, Any]:
+    return {"error": {"type": error.reason, "message": error.message, "request_id": request_id}}
 
 
 def add_routes(service: Service, router: APIRouter) -> None:

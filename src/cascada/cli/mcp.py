@@ -37,5 +37,14 @@ def mcp(
     if not paths and index is None:
         serve(Ranker.load(model))
         return
-    told = {"report": complain, "watch": watched, "note": note}
-    serve(asker_of(paths or [], index=index, ranker=model, reader=reader, language=language, **told))
+    asker = asker_of(
+        paths or [],
+        index=index,
+        ranker=model,
+        reader=reader,
+        language=language,
+        report=complain,
+        watch=watched,
+        note=note,
+    )
+    serve(asker)

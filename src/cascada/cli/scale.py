@@ -215,7 +215,7 @@ def serve(
     settings = ServerSettings(deadline_ms=deadline_ms, keys=read_keys(keys), queue=queue, model=shown_name(model))
     folders = {"index": index and index.resolve(), "store": store and store.resolve()}
     name = absolute_name(model) if model else None
-    build = partial(app_of, name, settings, drop=drop, keep=keep, language=language, **folders)
+    build = partial(app_of, name, settings, drop=drop, keep=keep, language=language, **folders)  # type: ignore[arg-type]
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())

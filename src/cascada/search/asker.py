@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 
 PRIOR = 0.0
-"""The weight of the search engine's opinion by default, chosen on questions of Natural Questions
-(`benchmarks/ask_prior.py`)."""
+"""The weight of the search engine's opinion by default: none. `benchmarks/ask_prior.py` measures what others are worth."""
 
 
 class Asker:

@@ -37,9 +37,9 @@ class Metrics:
     def record_batch(self, rankings: Sequence[Ranking], *, has_cache: bool = False) -> None:
         """Record the size, time and cost of a batch."""
         if has_cache:
-            costs = [cost for ranking in rankings for cost in ranking.stages]
-            self.cache_hits.inc(sum(cost.cached for cost in costs))
-            self.cache_misses.inc(sum(cost.texts - cost.cached for cost in costs))
+            every = [cost for ranking in rankings for cost in ranking.stages]
+            self.cache_hits.inc(sum(cost.cached for cost in every))
+            self.cache_misses.inc(sum(cost.texts - cost.cached for cost in every))
         self.batches.observe(len(rankings))
         self.candidates.observe(sum(ranking.stages[0].candidates for ranking in rankings))
         for stage, costs in enumerate(zip(*(ranking.stages for ranking in rankings), strict=True)):

@@ -110,7 +110,11 @@ class BoundedCache:
 
     def __len__(self) -> int:
         """The number of entries; 0 if they cannot be counted."""
-        return self._stat("entries")
+        try:
+            with self._lock.shared(), self._lmdb.begin() as transaction:
+                return transaction.stat(self._values)["entries"]
+        except (lmdb.Error, OSError):
+            return 0
 
     @property
     def bytes(self) -> int:
@@ -158,15 +162,8 @@ class BoundedCache:
 
     def _used(self, transaction: Any) -> int:
         counts = [transaction.stat(database) for database in (self._values, self._order)]
-        pages = sum(count[kind] for count in counts for kind in ("branch_pages", "leaf_pages", "overflow_pages"))
+        pages = sum(count["branch_pages"] + count["leaf_pages"] + count["overflow_pages"] for count in counts)
         return int(pages * counts[0]["psize"])
-
-    def _stat(self, name: str) -> int:
-        try:
-            with self._lock.shared(), self._lmdb.begin() as transaction:
-                return int(transaction.stat(self._values)[name])
-        except (lmdb.Error, OSError):
-            return 0
 
     def _fail(self, error: lmdb.Error | OSError) -> None:
         self.errors += 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 PRIOR = 0.0
-"""The weight of the search engine's opinion by default: none. `benchmarks/ask_prior.py` measures what others are worth."""
+"""The weight of the search engine's opinion by default: none. `benchmarks/ask_prior.py` measures what one is worth."""
 
 
 class Asker:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from cascada.core.errors import CascadaError, require
 from cascada.ranking.inputs import RankArguments
-from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 
 if TYPE_CHECKING:
@@ -25,13 +24,21 @@ if TYPE_CHECKING:
 class ServerError(CascadaError):
     """An error response, or none at all.
 
-    `status` is the HTTP status, and `retry_after` the seconds to wait if the server is busy.
+    `status` is the HTTP status, `retry_after` the seconds to wait if the server is busy, and `request_id` the id under
+    which the server's log has the request.
     """
 
-    def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        status: int | None = None,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+        self.request_id = request_id
 
 
 class Client:
@@ -53,14 +60,11 @@ class Client:
         self,
         question: str,
         *,
-        top: int = 3,
         paragraphs: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
+        **arguments: Unpack[RankArguments],
     ) -> Answers:
         """`Asker.ask`, on the server, from the index it was started with."""
-        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        body = _body(question=question, paragraphs=paragraphs, **arguments)
         return _answers(self._post("/v1/ask", body))
 
     def close(self) -> None:
@@ -96,14 +100,11 @@ class AsyncClient:
         self,
         question: str,
         *,
-        top: int = 3,
         paragraphs: int | None = None,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
+        **arguments: Unpack[RankArguments],
     ) -> Answers:
         """`Asker.ask`, on the server, from the index it was started with."""
-        body = _body(question=question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        body = _body(question=question, paragraphs=paragraphs, **arguments)
         return _answers(await self._post("/v1/ask", body))
 
     async def close(self) -> None:
@@ -154,8 +155,8 @@ def _content(response: httpx.Response, path: str) -> dict[str, Any]:
         message = str(response.json()["error"]["message"])
     except (ValueError, KeyError, TypeError):  # not from a Cascada server, but from a proxy in front of it
         message = f"The server answered {response.status_code}."
-    wait = response.headers.get("retry-after", "")
-    raise ServerError(message, response.status_code, float(wait) if wait.isdecimal() else None)
+    wait, request_id = response.headers.get("retry-after", ""), response.headers.get("x-request-id")
+    raise ServerError(message, response.status_code, float(wait) if wait.isdecimal() else None, request_id)
 
 
 def _checked(response: httpx.Response, required_key: str) -> dict[str, Any]:

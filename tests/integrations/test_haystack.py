@@ -43,7 +43,7 @@ def test_it_can_be_awaited_and_drops(cascade, question, documents, dropped):
 def test_a_run_can_ask_for_fewer_and_for_none(cascade, question, documents):
     ranker = CascadaRanker(cascade, top_k=5)
     assert len(ranker.run(query=question, documents=documents, top_k=2)["documents"]) == 2
-    assert ranker.run(query=question, documents=[]) == {"documents": []}
+    assert ranker.run(query=question, documents=[]) == {"documents": [], "likely": None}
 
 
 def test_a_ranker_without_a_name_cannot_be_saved(cascade):

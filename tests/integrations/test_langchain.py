@@ -25,7 +25,8 @@ def test_documents_come_in_order_with_their_metadata_and_a_score(cascade, questi
     assert [document.id for document in ranked] == [str(item.index) for item in local]
     assert [document.page_content for document in ranked] == [item.text for item in local]
     assert [document.metadata for document in ranked] == [
-        {"page": item.index, "tags": [item.index], "relevance_score": item.score} for item in local
+        {"page": item.index, "tags": [item.index], "relevance_score": item.score, "likely": local.likely}
+        for item in local
     ]
     assert all("relevance_score" not in document.metadata for document in documents)
 

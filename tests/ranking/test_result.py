@@ -35,8 +35,8 @@ def test_the_dictionary_is_the_contract():
     expected = {"index": 4, "text": "Yes.", "score": 0.875, "raw_score": 2.0, "exit": 6, "truncated": False}
     expected |= {"scores": [1.0, 2.0], "document": {"text": "Yes.", "id": 1}, "window": None}
     stages = [
-        {"exit": 4, "candidates": 2, "flops": 300, "seconds": 0.25, "texts": 0},
-        {"exit": 6, "candidates": 1, "flops": 100, "seconds": 0.125, "texts": 0},
+        {"exit": 4, "candidates": 2, "flops": 300, "seconds": 0.25, "texts": 0, "cached": 0},
+        {"exit": 6, "candidates": 1, "flops": 100, "seconds": 0.125, "texts": 0, "cached": 0},
     ]
     cost = {"relative_cost": 0.5, "flops": 400, "full_flops": 800, "stages": stages}
     assert found == {"items": [expected], **cost, "complete": True, "likely": None, "skipped": False}

@@ -129,3 +129,24 @@ def test_of_a_long_passage_the_part_around_the_answer_is_shown():
     assert shown.count("…") == 2
     assert len(shown) < 700
     assert start > 700
+
+
+def test_what_the_search_engine_thought_counts_if_asked_for():
+    """Both sentences score the same; the second one's paragraph was found first, and the prior breaks the tie."""
+
+    class Mine:
+        def retrieve(self, question, count):
+            texts = [("Anna wrote Hamlet there.", 1.0), ("Emma wrote Hamlet twice.", 9.0), ("It did rain.", 0.5)]
+            return [Passage(text, f"{place}.txt", 0, len(text), score) for place, (text, score) in enumerate(texts)]
+
+    asker = Asker(Mine(), Ranker.load("bm25"))
+    assert asker.ask("who wrote hamlet?")[0].document == "0.txt"
+    assert asker.ask("who wrote hamlet?", prior=0)[0].document == "0.txt"
+    assert asker.ask("who wrote hamlet?", prior=4)[0].document == "1.txt"
+
+
+def test_that_no_sentence_scores_enough_is_said():
+    passages = [Passage("Hamlet is a play by Shakespeare.", "plays.txt", 0, 32)]
+    found = Asker(MemoryRetriever(passages)).ask("who wrote hamlet?", min_score=1.0)
+    assert (len(found), found.sentences, found.likely) == (0, 1, False)
+    assert "No sentence is likely to be an answer." in str(found)

@@ -36,6 +36,12 @@ def ask(
     deadline_ms: Annotated[
         float | None, typer.Option(help="Answer within this many milliseconds, not counting loading files and model.")
     ] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="Show only sentences whose score, from 0 to 1, is at least this.")
+    ] = None,
+    prior: Annotated[
+        float | None, typer.Option(help="The weight of what the search engine thought; 0 leaves it out.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from documents: the sentences that answer it best, and where they are."""
@@ -54,7 +60,14 @@ def ask(
         note=note,
     )
     answers = asker.ask(
-        question, top=top, paragraphs=paragraphs, drop=drop_ratios, keep=counts, deadline_ms=deadline_ms
+        question,
+        top=top,
+        paragraphs=paragraphs,
+        drop=drop_ratios,
+        keep=counts,
+        deadline_ms=deadline_ms,
+        min_score=min_score,
+        prior=prior,
     )
     if as_json:
         print(json.dumps(answers.to_dict()))

@@ -23,6 +23,7 @@ from cascada.cli import (
     evaluate,
     export,
     index,
+    mcp,
     rank,
     scale,
     serve,
@@ -58,6 +59,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("accelerate")(accelerate.accelerate)
 app.command("export")(export.export)
 app.command("serve")(serve.serve)
+app.command("mcp")(mcp.mcp)
 app.command("bench")(bench.bench)
 if find_spec("cascada.reproduce"):  # only in a clone: the wheel does not contain it
     from cascada.cli import reproduce

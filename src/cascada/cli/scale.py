@@ -202,19 +202,20 @@ def serve(
     """Serve as `cascada serve` does, from several replicas, until stopped."""
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, "serve", "serving")
-    from cascada.cli.serve import app_of, shown_name
+    from cascada.cli.serve import app_of
     from cascada.scale.cluster import connected
     from cascada.scale.models import absolute_name
     from cascada.scale.serve import Replicas, application, running
     from cascada.serve import ServerSettings
     from cascada.serve.keys import read_keys
+    from cascada.systems.load import shown_name
 
     ratios(drop), whole_numbers(keep, "--keep")  # reject mistakes here rather than in every replica
     copies = Replicas(replicas, most or replicas, requests, cores)
     settings = ServerSettings(deadline_ms=deadline_ms, keys=read_keys(keys), queue=queue, model=shown_name(model))
     folders = {"index": index and index.resolve(), "store": store and store.resolve()}
     name = absolute_name(model) if model else None
-    build = partial(app_of, name, settings, drop=drop, keep=keep, language=language, **folders)
+    build = partial(app_of, name, settings, drop=drop, keep=keep, language=language, **folders)  # type: ignore[arg-type]
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopped.set())

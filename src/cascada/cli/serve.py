@@ -13,7 +13,6 @@ from cascada.core.errors import require
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from cascada.ranking import Ranker
     from cascada.serve import ServerSettings
 
 
@@ -30,6 +29,10 @@ def serve(
         str, typer.Option(help="The index's language, a two-letter code, for splitting sentences.")
     ] = "en",
     store: Store = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="A folder that remembers scores: nothing is computed twice; made if necessary.")
+    ] = None,
+    cache_mb: Annotated[float, typer.Option(help="Largest size of the cache in megabytes; the oldest go first.")] = 256,
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[float | None, typer.Option(help="The deadline of requests that give none.")] = None,
@@ -53,6 +56,7 @@ def serve(
     from cascada.serve import ServerSettings
     from cascada.serve.keys import read_keys
     from cascada.serve.run import run
+    from cascada.systems.load import shown_name
 
     settings = ServerSettings(
         max_body=max_body,
@@ -67,7 +71,8 @@ def serve(
         shutdown_seconds=shutdown_seconds,
         model=shown_name(model),
     )
-    app = app_of(model, settings, store=store, drop=drop, keep=keep, index=index, language=language)
+    folders = {"store": store, "cache": cache, "index": index}
+    app = app_of(model, settings, **folders, cache_mb=cache_mb, drop=drop, keep=keep, language=language)
     has_keys = bool(settings.keys.digests)
     run(app, host=host, port=port, has_keys=has_keys, shutdown_seconds=settings.shutdown_seconds)
 
@@ -77,32 +82,21 @@ def app_of(
     settings: ServerSettings,
     *,
     store: Path | None = None,
+    cache: Path | None = None,
+    cache_mb: float = 256,
     drop: str | None = None,
     keep: str | None = None,
     index: Path | None = None,
     language: str = "en",
 ) -> FastAPI:
-    """The application with these options."""
+    """The application with these options; `drop` and `keep` are the plan of requests that give neither."""
+    from cascada.ranking import Ranker
+    from cascada.ranking.plan import plan_of
     from cascada.search import asker_of
     from cascada.serve import create_app
 
-    ranker = _ranker(model, store, drop, keep)
+    loaded = Ranker.load(model, store=store, cache=cache, cache_mb=cache_mb)
+    plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(loaded.stages), otherwise=loaded.plan)
+    ranker = loaded.with_plan(plan)
     asker = asker_of(index=index, ranker=ranker, language=language) if index else None
     return create_app(ranker, settings, asker=asker)
-
-
-def _ranker(model: str | None, store: Path | None, drop: str | None, keep: str | None) -> Ranker:
-    """The ranker, with its default plan for requests that give neither drop nor keep."""
-    from cascada.ranking import Ranker
-    from cascada.ranking.plan import plan_of
-
-    ranker = Ranker.load(model, store=store)
-    plan = plan_of(ratios(drop), whole_numbers(keep, "--keep"), len(ranker.stages), otherwise=ranker.plan)
-    return ranker.with_plan(plan)
-
-
-def shown_name(model: str | None) -> str:
-    """The model name that clients see: folder names without their paths."""
-    from cascada.systems.load import BUNDLED, names_in
-
-    return "+".join(Path(part).name for part in names_in(model or BUNDLED))

@@ -8,15 +8,14 @@
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
 from cascada.core.errors import CascadaError
-from cascada.integrations.common import SupportsRank, descending_scores, ranker_of
+from cascada.integrations.common import Options, SupportsRank, candidates_of, checked, descending_scores, ranker_of
 
 
 @component
@@ -24,7 +23,9 @@ class CascadaRanker:
     """Sorts documents by relevance, sets their scores, and keeps the best `top_k`, or all of them.
 
     `model` is what `Ranker.load` takes, loaded by `warm_up`. It can also be a ranker, but then the pipeline cannot be
-    saved.
+    saved. `options` are those of `Ranker.rank`. The first stage's scores, for `prior` and `skip_if_sure`, are the
+    documents' own, if all have one; else their order counts. The output `likely` is False if not even the best document
+    is likely to be an answer, and None if there are none to rank, or the ranker only compares words.
     """
 
     def __init__(
@@ -32,33 +33,31 @@ class CascadaRanker:
         model: str | Path | SupportsRank | None = None,
         *,
         top_k: int | None = None,
-        drop: Any = None,
-        keep: Sequence[int] | None = None,
-        deadline_ms: float | None = None,
+        **options: Unpack[Options],
     ) -> None:
         self.model = model
         self.top_k = top_k
-        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms}
+        self.options = checked(options)
         self._ranker: SupportsRank | None = None
 
     def warm_up(self) -> None:
         self._ranker = self._ranker or ranker_of(self.model)
 
-    @component.output_types(documents=list[Document])
-    def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
+    @component.output_types(documents=list[Document], likely=bool | None)
+    def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
         self.warm_up()
         if not documents or self._ranker is None:
-            return {"documents": []}
+            return {"documents": [], "likely": None}
         texts = [document.content or "" for document in documents]
-        ranking = self._ranker.rank(query, texts, top=top_k or self.top_k, **self.options)
+        candidates = candidates_of(texts, [document.score for document in documents], self.options)
+        ranking = self._ranker.rank(query, candidates, top=top_k or self.top_k, **self.options)
         pairs = zip(ranking, descending_scores(ranking), strict=True)
-        return {"documents": [replace(documents[item.index], score=score) for item, score in pairs]}
+        ranked = [replace(documents[item.index], score=score) for item, score in pairs]
+        return {"documents": ranked, "likely": ranking.likely}
 
-    @component.output_types(documents=list[Document])
-    async def run_async(
-        self, query: str, documents: list[Document], top_k: int | None = None
-    ) -> dict[str, list[Document]]:
-        output: dict[str, list[Document]] = await asyncio.to_thread(self.run, query, documents, top_k)
+    @component.output_types(documents=list[Document], likely=bool | None)
+    async def run_async(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, Any]:
+        output: dict[str, Any] = await asyncio.to_thread(self.run, query, documents, top_k)
         return output
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,14 +15,19 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict
 
-from cascada.integrations.common import SupportsRank, descending_scores
+from cascada.integrations.common import OnRanking, SupportsRank, candidates_of, descending_scores, options_in
+from cascada.ranking.long_texts import Long
+from cascada.ranking.selection import Cut
 
 
 class CascadaCompressor(BaseDocumentCompressor):
     """Sorts documents by relevance and keeps the best `top_n`, or all of them.
 
-    `ranker` is a `Ranker` or a `Client`; `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. Documents keep
-    their metadata and get a `relevance_score` in it, as with LangChain's other rerankers.
+    `ranker` is a `Ranker` or a `Client`; options from `drop` to `skip_if_sure` are those of `Ranker.rank`. The first
+    stage's scores, for `prior` and `skip_if_sure`, are those under `score_key` in the metadata, if all documents have
+    one; else their order counts. Documents keep their metadata and get a `relevance_score` in it, as with LangChain's
+    other rerankers, and `likely`: False if not even the best of them is likely to be an answer. `on_ranking` is called
+    with every `Ranking`, also if `min_score` leaves no document.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -31,22 +36,33 @@ class CascadaCompressor(BaseDocumentCompressor):
     top_n: int | None = None
     drop: Any = None
     keep: Sequence[int] | None = None
+    min_score: float | None = None
+    cut: Cut | None = None
     deadline_ms: float | None = None
+    long: Long | None = None
+    max_tokens: int | None = None
+    prior: bool | float | None = None
+    skip_if_sure: float | None = None
+    score_key: str = "score"
+    on_ranking: OnRanking | None = None
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         if not documents:
             return []
+        options = options_in(self)
         texts = [document.page_content for document in documents]
-        options = {"drop": self.drop, "keep": self.keep, "deadline_ms": self.deadline_ms}
-        ranking = self.ranker.rank(query, texts, top=self.top_n, **options)
+        scores = [document.metadata.get(self.score_key) for document in documents]
+        ranking = self.ranker.rank(query, candidates_of(texts, scores, options), top=self.top_n, **options)
+        if self.on_ranking:
+            self.on_ranking(ranking)
         return [
-            _scored(documents[item.index], score)
+            _scored(documents[item.index], {"relevance_score": score, "likely": ranking.likely})
             for item, score in zip(ranking, descending_scores(ranking), strict=True)
         ]
 
 
-def _scored(document: Document, score: float) -> Document:
-    """A copy of the document with its score; the retriever's own documents are not changed."""
-    return document.model_copy(update={"metadata": {**document.metadata, "relevance_score": score}})
+def _scored(document: Document, added: dict[str, Any]) -> Document:
+    """A copy of the document with more metadata; the retriever's own documents are not changed."""
+    return document.model_copy(update={"metadata": {**document.metadata, **added}})

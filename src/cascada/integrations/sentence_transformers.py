@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from cascada.core.errors import CascadaError, require
-from cascada.integrations.common import SupportsRank, descending_scores, rank_groups, ranker_of
-from cascada.ranking.long_texts import Long
+from cascada.integrations.common import (
+    OnRanking,
+    Options,
+    SupportsRank,
+    checked,
+    descending_scores,
+    rank_groups,
+    ranker_of,
+)
+from cascada.ranking import Ranking
 from cascada.ranking.stage import Floats
 
 
@@ -33,10 +41,7 @@ class CrossEncoder:
         self,
         model: str | Path | SupportsRank | None = None,
         *,
-        drop: Any = None,
-        keep: Sequence[int] | None = None,
-        deadline_ms: float | None = None,
-        long: Long = "first",
+        on_ranking: OnRanking | None = None,
         num_labels: int | None = None,
         max_length: int | None = None,
         activation_fn: Callable[..., Any] | None = None,
@@ -45,8 +50,12 @@ class CrossEncoder:
         cache_folder: str | None = None,
         local_files_only: bool = False,
         backend: str = "torch",
+        **options: Unpack[Options],
     ) -> None:
-        """Long texts are cut, as in sentence-transformers, unless `long` is given.
+        """`options` are those of `Ranker.rank`. Long texts are cut, as in sentence-transformers, unless `long` is set.
+        `min_score` and `cut` apply to `rank` only, as `predict` gives every pair a score; what came first counts for
+        `prior`. `on_ranking` is called with every `Ranking`, whose `likely` is False if nothing is likely to be an
+        answer.
 
         `device`, `cache_folder`, `local_files_only` and `backend` are ignored."""
         _reject(max_length=max_length, activation_fn=activation_fn, trust_remote_code=trust_remote_code)
@@ -54,7 +63,8 @@ class CrossEncoder:
             raise CascadaError(f"num_labels is {num_labels}; a ranker has one score.")
         self.ranker = ranker_of(model)
         self._raw = getattr(self.ranker, "activation", None) == "identity"
-        self.options: dict[str, Any] = {"drop": drop, "keep": keep, "deadline_ms": deadline_ms, "long": long}
+        self.options = checked({"long": "first", **options})
+        self.on_ranking = on_ranking
 
     def predict(
         self,
@@ -105,10 +115,15 @@ class CrossEncoder:
         if not documents:
             return []
         ranking = self.ranker.rank(query, documents, top=top_k, **self.options)
+        self._report(ranking)
         return [
             {"corpus_id": item.index, "score": score} | ({"text": documents[item.index]} if return_documents else {})
             for item, score in zip(ranking, descending_scores(ranking, raw=self._raw), strict=True)
         ]
+
+    def _report(self, ranking: Ranking) -> None:
+        if self.on_ranking:
+            self.on_ranking(ranking)
 
     def _scores(self, pairs: list[tuple[str, str]]) -> Floats:
         rows_of: dict[str, list[int]] = {}
@@ -116,7 +131,9 @@ class CrossEncoder:
             rows_of.setdefault(question, []).append(row)
         groups = [(question, [pairs[row][1] for row in rows]) for question, rows in rows_of.items()]
         scores = np.zeros(len(pairs), np.float32)
-        for rows, ranking in zip(rows_of.values(), rank_groups(self.ranker, groups, **self.options), strict=True):
+        options: Options = {**self.options, "min_score": None, "cut": None}
+        for rows, ranking in zip(rows_of.values(), rank_groups(self.ranker, groups, options), strict=True):
+            self._report(ranking)
             scores[[rows[item.index] for item in ranking]] = descending_scores(ranking, raw=self._raw)
         return scores
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.core.errors import CascadaError
 from cascada.ranking.plan import Rule, dropped_of
-from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage, State
+from cascada.ranking.score_cache import CachedRun, ScoreCache
+from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage
+from cascada.ranking.stage_run import StageRun
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Outcome:
     stage: Ints  # (candidates,): index of the last stage that scored each
     truncated: Bools  # (candidates,)
     row: Ints  # (candidates,): the pair that each counts by: its best window, if its text was divided
-    texts: Ints  # (stages,): texts read: windows, where texts were divided
+    texts: Ints  # (stages,): texts scored: windows, where texts were divided
+    cached: Ints  # (stages,): those of them whose scores came from a cache
     flops: Ints  # (stages,): operations spent
     full_flops: Ints  # (stages,): operations if no candidates were dropped; 0 if unknown
     seconds: Floats  # (stages,): this question's share of the time, in proportion to its operations
@@ -44,7 +46,13 @@ Rules = Sequence[Rule] | Callable[[Step], Rule]
 """One rule for each exit but the last: fixed in advance, or chosen when the run gets there."""
 
 
-def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadline = NO_DEADLINE) -> list[Outcome]:
+def execute(
+    stages: Sequence[Stage],
+    pairs: Pairs,
+    rules: Rules,
+    deadline: Deadline = NO_DEADLINE,
+    cache: ScoreCache | None = None,
+) -> list[Outcome]:
     """Run the candidates of all questions through the stages; each question is pruned separately.
 
     After stage i, `dropped_of(rules[i], scores)` of a question's survivors are dropped: those with the lowest scores,
@@ -52,37 +60,28 @@ def execute(stages: Sequence[Stage], pairs: Pairs, rules: Rules, deadline: Deadl
     stage, its scores are discarded, and the order is that of the stages before it.
 
     A candidate with several windows counts by the best of them at each stage, and only the best goes on. If a fixed
-    rule is the ratio 0, all of them do.
+    rule is the ratio 0, all of them do. Scores that are in `cache` are not computed again.
     """
     trace = _Trace(len(stages), pairs)
+    run = StageRun(stages, pairs) if cache is None else CachedRun(stages, pairs, cache)
     alive = np.arange(len(pairs))
-    state = None
     for index, stage in enumerate(stages):
         started = time.perf_counter()
         try:
-            scored = _score(stage, pairs, state, deadline if index else NO_DEADLINE)
+            scored = run.score(index, deadline if index else NO_DEADLINE)
         except OutOfTime:
             trace.complete = False
             break
         step = trace.record(index, stage, alive, scored, time.perf_counter() - started)
-        state = scored.state
         if index < len(stages) - 1:
             rule = rules(step) if callable(rules) else rules[index]
-            rows = _next_rows(scored.scores, pairs, rule, all_windows=rule == 0 and not callable(rules))
+            rows = _next_rows(scored.scores, run.pairs, rule, all_windows=rule == 0 and not callable(rules))
             if len(rows) < len(alive):
-                alive, pairs = alive[rows], pairs.take(rows)
-                state = None if state is None else state.take(rows)
-        del scored  # its state is large, and the next stage needs only the survivors' rows
+                alive = alive[rows]
+                run.take(rows)
+    run.finish()
     trace.count_full_flops(stages)
     return trace.outcomes()
-
-
-def _score(stage: Stage, pairs: Pairs, state: State | None, deadline: Deadline) -> Scored:
-    deadline.check()
-    scored = stage.score(pairs, state, deadline)
-    if not np.isfinite(scored.scores).all():
-        raise CascadaError("The ranker's scores are not numbers: its weights are damaged, or its training diverged.")
-    return scored
 
 
 class _Trace:
@@ -100,6 +99,7 @@ class _Trace:
         self.flops = np.zeros((stages, questions), np.int64)
         self.extra_flops = np.zeros((stages, questions), np.int64)
         self.scored = np.zeros((stages, questions), np.int64)  # pairs
+        self.cached = np.zeros((stages, questions), np.int64)  # those of them that were not computed
         self.full_flops = np.zeros((stages, questions), np.int64)
         self.seconds = np.zeros((stages, questions), np.float32)
         self.complete = True
@@ -115,7 +115,11 @@ class _Trace:
             self.tokens[alive] = scored.tokens
         if scored.extra_flops is not None:
             self.extra_flops[index] = self._by_question(scored.extra_flops, alive)
-        spent = self._by_question(stage.flops(self.tokens[alive]), alive) + self.extra_flops[index]
+        flops = stage.flops(self.tokens[alive])
+        if scored.cached is not None:
+            self.cached[index] = self._by_question(scored.cached, alive)
+            flops = np.where(scored.cached, 0, flops)
+        spent = self._by_question(flops, alive) + self.extra_flops[index]
         self.flops[index] = spent
         share = spent if spent.any() else self.scored[index]
         self.seconds[index] = seconds * share / share.sum()
@@ -135,7 +139,7 @@ class _Trace:
         average = np.rint(self._by_question(self.tokens, all_rows) / np.maximum(counted, 1)).astype(np.int64)
         tokens = np.where(self.tokens > 0, self.tokens, average[self.owner])
         for index, stage in enumerate(stages):
-            extra = self.extra_flops[index] * pairs // np.maximum(self.scored[index], 1)
+            extra = self.extra_flops[index] * pairs // np.maximum(self.scored[index] - self.cached[index], 1)
             full = self._by_question(stage.flops(tokens), all_rows) + extra
             self.full_flops[index] = full * (counted > 0)
 
@@ -157,6 +161,7 @@ class _Trace:
                 truncated=truncated[rows],
                 row=best[rows],
                 texts=self.scored[:, question],
+                cached=self.cached[:, question],
                 flops=self.flops[:, question],
                 full_flops=self.full_flops[:, question],
                 seconds=self.seconds[:, question],

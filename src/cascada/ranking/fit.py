@@ -47,12 +47,13 @@ class Speeds:
         self._measured: list[deque[Rate]] = [deque(maxlen=REMEMBERED) for _ in range(stages)]
 
     def learn(self, outcomes: Sequence[Outcome]) -> None:
-        """Record a run; a stage that the deadline stopped has no rate."""
+        """Record a run; a stage that the deadline stopped has no rate, nor one that found scores in a cache."""
         seconds = np.sum([outcome.seconds for outcome in outcomes], 0)  # (stages,)
         flops = np.sum([outcome.flops for outcome in outcomes], 0)
         scored = np.sum([outcome.texts for outcome in outcomes], 0)
+        cached = np.sum([outcome.cached for outcome in outcomes], 0)
         with _LOCK:
-            for stage in np.flatnonzero(scored):
+            for stage in np.flatnonzero((scored > 0) & (cached == 0)):
                 self._measured[stage].append(Rate.of(float(seconds[stage]), int(flops[stage]), int(scored[stage])))
 
     def rate(self, stage: int) -> Rate | None:

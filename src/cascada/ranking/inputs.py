@@ -69,8 +69,8 @@ class RankOptions:
     cut: Cut | None = None
     long: Long | None = None
     max_tokens: int | None = None
-    prior: float = 0.0
-    """The weight of the first stage."""
+    prior: float | None = None
+    """The weight of the first stage; None if the call says nothing, which is 0 for a ranker."""
     skip_if_sure: float | None = None
 
     @classmethod
@@ -117,11 +117,11 @@ class RankOptions:
         return replace(self, top=None, min_score=None, cut=None, drop=drop, keep=None, deadline=NO_DEADLINE)
 
 
-def _prior_weight(prior: float | bool | None) -> float:
+def _prior_weight(prior: float | bool | None) -> float | None:
     """True stands for the default weight."""
     if isinstance(prior, bool):
         return PRIOR if prior else 0.0
-    return checked_weight(prior, "prior") or 0.0
+    return checked_weight(prior, "prior")
 
 
 def text_of(candidate: TextOrMapping) -> str:

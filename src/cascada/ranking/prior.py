@@ -89,6 +89,7 @@ def trusted(scores: Floats, stages: int) -> Outcome:
         truncated=np.zeros(len(scores), bool),
         row=np.arange(len(scores)),
         texts=nothing,
+        cached=nothing,
         flops=nothing,
         full_flops=nothing,
         seconds=np.zeros(stages, np.float32),

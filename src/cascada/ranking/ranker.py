@@ -26,8 +26,10 @@ from cascada.ranking.long_texts import Long, limit_of, read_texts
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
 from cascada.ranking.prior import is_sure, places, sure_scores, trusted, with_prior
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
+from cascada.ranking.score_cache import ScoreCache
 from cascada.ranking.selection import Cut, is_likely, selected
 from cascada.ranking.stage import NO_DEADLINE, Floats, Pairs, Stage
+from cascada.ranking.tracing import rank_span
 from cascada.text.sentence_windows import Span
 
 Loader = Callable[..., "Ranker"]
@@ -47,13 +49,24 @@ def use_loader(load: Loader) -> None:
 class Ranker:
     """Ranks the candidates of a question. Immutable, and safe to use from several threads; see `Ranker.load`."""
 
-    def __init__(self, stages: Sequence[Stage], *, full: int | None = None, plan: Plan | None = None) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        *,
+        full: int | None = None,
+        plan: Plan | None = None,
+        name: str | None = None,
+        cache: ScoreCache | None = None,
+    ) -> None:
         """Make a ranker from stages.
 
         Costs are relative to the last `full` stages, by default to all of them. `plan` is the default drop plan;
-        without one, no candidates are dropped.
+        without one, no candidates are dropped. `name` is the model's, for traces. Scores in `cache` are not computed
+        again.
         """
         self.stages = tuple(stages)
+        self.name = name
+        self.cache = cache
         self.full = len(self.stages) if full is None else full
         self._plan = plan or drop_plan(None, len(self.stages))
         self._limit = limit_of(self.stages)
@@ -89,7 +102,11 @@ class Ranker:
 
     def with_plan(self, plan: Plan) -> Ranker:
         """The same ranker with another default plan."""
-        return Ranker(self.stages, full=self.full, plan=plan)
+        return Ranker(self.stages, full=self.full, plan=plan, name=self.name, cache=self.cache)
+
+    def with_name(self, name: str, cache: ScoreCache | None = None) -> Ranker:
+        """The same ranker with a name and, if given, a cache."""
+        return Ranker(self.stages, full=self.full, plan=self.plan, name=name, cache=cache or self.cache)
 
     @staticmethod
     def load(
@@ -98,6 +115,8 @@ class Ranker:
         store: Any = None,
         add: bool = False,
         texts: Iterable[str] | None = None,
+        cache: str | Path | None = None,
+        cache_mb: float = 256,
     ) -> Ranker:
         """Load a ranker by name.
 
@@ -110,11 +129,14 @@ class Ranker:
         object. Documents that are not in the store are encoded when they are ranked, and added to it if `add` is set.
         `bm25` computes IDF and average length from `texts`, or by default from the candidates of each question.
 
+        `cache` is a folder that remembers the scores of each question with each text, up to `cache_mb` megabytes; the
+        oldest go first. It is made if necessary, and may be shared by models and processes.
+
         >>> ranker = Ranker.load("bm25")
         >>> ranker.rank("who wrote hamlet?", ["It rained.", "Hamlet is by Shakespeare."])[0].index
         1
         """
-        return _loader[-1](model, store=store, add=add, texts=texts)
+        return _loader[-1](model, store=store, add=add, texts=texts, cache=cache, cache_mb=cache_mb)
 
     def rank(
         self,
@@ -164,7 +186,10 @@ class Ranker:
             prior=prior,
             skip_if_sure=skip_if_sure,
         )
-        return self.rank_together([(question, candidates)], options)[0]
+        with rank_span(self.name, question, candidates, options) as record:
+            (ranking,) = self.rank_together([(question, candidates)], options)
+            record(ranking)
+        return ranking
 
     def rank_many(self, groups: Iterable[QuestionCandidates], **arguments: Unpack[RankArguments]) -> Iterator[Ranking]:
         """Rank each (question, candidates), in order; small groups are computed together.
@@ -230,7 +255,7 @@ class Ranker:
         )
         assert options.long is not None
         read = read_texts(pairs, self._limit, options.long, options.max_tokens)
-        outcomes = execute(self.stages, read.pairs, self._rules(options), options.deadline)
+        outcomes = execute(self.stages, read.pairs, self._rules(options), options.deadline, self.cache)
         self._speeds.learn(outcomes)
         results, start = [], 0
         for (_, candidates), outcome in zip(batch, outcomes, strict=True):
@@ -256,7 +281,8 @@ class Ranker:
     ) -> Ranking:
         scores = outcome.probability[outcome.order]
         chosen = selected(scores, top=options.top, min_score=options.min_score, cut=options.cut)
-        layers_run = sum(stage.layers * int(read) for stage, read in zip(self.stages, outcome.texts, strict=True))
+        computed = outcome.texts - outcome.cached
+        layers_run = sum(stage.layers * int(read) for stage, read in zip(self.stages, computed, strict=True))
         all_layers = sum(stage.layers for stage in self.stages[-self.full :]) * int(outcome.texts[0])
         return Ranking(
             question=group.question,
@@ -287,10 +313,10 @@ class Ranker:
 
     def _costs(self, outcome: Outcome) -> tuple[StageCost, ...]:
         scored = np.isfinite(outcome.scores).sum(1)
-        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, outcome.texts, strict=True)
+        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, outcome.texts, outcome.cached, strict=True)
         return tuple(
-            StageCost(stage.exit, int(n), int(flops), float(seconds), int(texts))
-            for stage, n, flops, seconds, texts in rows
+            StageCost(stage.exit, int(n), int(flops), float(seconds), int(texts), int(cached))
+            for stage, n, flops, seconds, texts, cached in rows
         )
 
 

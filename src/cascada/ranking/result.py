@@ -54,7 +54,9 @@ class StageCost:
     seconds: float = field(compare=False)
     """Not compared: two rankings that differ only in time are equal."""
     texts: int = 0
-    """How many texts it read: more than candidates, where long texts were divided into windows."""
+    """How many texts it scored: more than candidates, where long texts were divided into windows."""
+    cached: int = 0
+    """How many of these scores came from a cache, without any operation."""
 
 
 @dataclass(frozen=True, slots=True)

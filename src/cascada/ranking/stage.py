@@ -56,6 +56,7 @@ class Scored:
     truncated: Bools | None = None  # (pairs,): whether the text was too long; None if the stage has no limit
     tokens: Ints | None = None  # (pairs,): tokens read; None if the stage does not count them
     extra_flops: Ints | None = None  # (pairs,): operations not included in `flops`, such as encoding texts separately
+    cached: Bools | None = None  # (pairs,): whose scores came from a cache, without any operation; None if nobody's
 
 
 class OutOfTime(Exception):
@@ -93,6 +94,7 @@ class Stage(Protocol):
     `exit` is the number of the layer after which candidates may be dropped, or 0 for a stage without layers. `layers`
     is the cost per candidate, in transformer layers. `score` may be called from several threads at once. A stage that
     reads only so many tokens of a text says so in an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
+    One whose scores depend on the question's other candidates says so by `compares_candidates`; they cannot be cached.
     """
 
     exit: int

@@ -18,9 +18,6 @@ from cascada.text.words import without_surrogates
 CONTEXT = 240
 """Characters of the passage that are shown before and after the answer."""
 
-UNLIKELY = 0.5
-"""If a trained ranker scores its best sentence below this, the sentence is probably no answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class ShortAnswer:
@@ -111,8 +108,10 @@ class Answers:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Text(on_one_line(self.question), style="bold")
-        if not self.answers:
+        if not self.sentences:
             yield Text("No passage shares a word with the question.")
+        elif not self.answers:
+            yield Text("No sentence is likely to be an answer.", style="yellow")
         elif self.likely is False:
             yield Text(
                 f"None of these is likely to be an answer; the best score is {self[0].score:.3f}.", style="yellow"

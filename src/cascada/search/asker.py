@@ -5,21 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Item, Ranker, Ranking
-from cascada.ranking.inputs import RankOptions, read_text
-from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.inputs import RankArguments, RankOptions, read_text
 from cascada.ranking.result import TextOrMapping
-from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
+from cascada.ranking.tracing import rank_span
+from cascada.search.answers import Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import CandidateSentence, candidate_sentences
 from cascada.search.retrievers import Retriever
+from cascada.search.tracing import ask_span, retrieve_span
 from cascada.systems.decoupled.engine import with_store
 
 if TYPE_CHECKING:
     from cascada.reading import Reader, Span
     from cascada.store import Store
+
+
+PRIOR = 0.0
+"""The weight of the search engine's opinion by default: none. `benchmarks/ask_prior.py` measures what one is worth."""
 
 
 class Asker:
@@ -56,29 +61,31 @@ class Asker:
         self.store = store
         self._with_store = None if store is None else with_store(self.ranker, store)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        top: int | None = 3,
-        paragraphs: int = 80,
-        drop: Drop = None,
-        keep: Keep | None = None,
-        deadline_ms: float | None = None,
-    ) -> Answers:
-        """The `top` sentences that answer best, out of the best `paragraphs`; none if no paragraph shares a word.
+    def ask(self, question: str, *, paragraphs: int = 80, **arguments: Unpack[RankArguments]) -> Answers:
+        """The sentences that answer best, out of the best `paragraphs`; none if no paragraph shares a word.
 
-        `drop`, `keep` and `deadline_ms` are those of `Ranker.rank`. The deadline starts with this call; once it has
-        passed, the reader is not run.
+        The other arguments are those of `Ranker.rank`; `top` is 3 if it is not given. What the search engine thought of
+        a sentence's paragraph counts with the weight `prior`, by default `PRIOR`; 0 leaves it out. The deadline starts
+        with this call; once it has passed, the reader is not run.
         """
-        options = RankOptions.of(top=top, drop=drop, keep=keep, deadline_ms=deadline_ms)
+        if arguments.get("prior") is True:
+            arguments["prior"] = PRIOR
+        options = RankOptions.of(**{"top": 3, **arguments})  # type: ignore[arg-type]
         return self.answer(question, options, paragraphs=paragraphs)
 
     def answer(self, question: str, options: RankOptions, *, paragraphs: int = 80) -> Answers:
         """`ask` with the ranker's options as one object."""
         _check(question, paragraphs)
+        with ask_span(question) as record:
+            answers = self._answered(question, options, paragraphs)
+            record(answers)
+        return answers
+
+    def _answered(self, question: str, options: RankOptions, paragraphs: int) -> Answers:
         started = time.perf_counter()
-        passages = self.retriever.retrieve(question, paragraphs)
+        with retrieve_span(question) as record:
+            passages = self.retriever.retrieve(question, paragraphs)
+            record(passages)
         retrieved = time.perf_counter()
         candidates = candidate_sentences(question, passages, language=self.language)
         split = time.perf_counter()
@@ -93,12 +100,19 @@ class Asker:
         return self._answers(ranking, answers, len(passages), len(candidates), seconds)
 
     def _rank(self, question: str, candidates: Sequence[CandidateSentence], options: RankOptions) -> Ranking:
-        read = [candidate.to_rank() if self.context else candidate.text for candidate in candidates]
-        options = self.ranker.resolved(options)
+        read = [self._to_rank(candidate) for candidate in candidates]
+        options = self.ranker.resolved(replace(options, prior=PRIOR if options.prior is None else options.prior))
         ranker = self._ranker_for(read)
         if options.plan is not None:  # stored encodings have no exit 0, and no use for its part of the plan
             options = replace(options, plan=options.plan[len(self.ranker.stages) - len(ranker.stages) :])
-        return ranker.rank_together([(question, read)], options)[0]
+        with rank_span(self.ranker.name, question, read, options) as record:
+            (ranking,) = ranker.rank_together([(question, read)], options)
+            record(ranking)
+        return ranking
+
+    def _to_rank(self, candidate: CandidateSentence) -> dict[str, Any]:
+        in_context = candidate.to_rank() if self.context else {"text": candidate.text}
+        return {**in_context, "prior": candidate.passage.score}
 
     def _ranker_for(self, candidates: Sequence[TextOrMapping]) -> Ranker:
         """The ranker that reads the store, unless most encodings are missing: exit 0, which needs none, is faster."""
@@ -110,7 +124,6 @@ class Asker:
     def _answers(
         self, ranking: Ranking, answers: list[Answer], passages: int, sentences: int, seconds: Times
     ) -> Answers:
-        trained = self.ranker.exits[-1] > 0
         return Answers(
             ranking.question,
             tuple(answers),
@@ -118,7 +131,7 @@ class Asker:
             sentences,
             ranking.relative_cost,
             ranking.complete,
-            ranking[0].score >= UNLIKELY if trained else None,
+            ranking.likely,
             seconds,
         )
 

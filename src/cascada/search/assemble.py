@@ -9,12 +9,12 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from cascada.core.errors import CascadaError, DataError
 from cascada.core.files import cache_folder
 from cascada.ranking import Ranker
-from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.inputs import RankArguments
 from cascada.search.answers import Answers
 from cascada.search.asker import Asker
 from cascada.search.files import Report, Source, Watch, find_files, read_files
@@ -43,21 +43,18 @@ def ask(
     reader: str | Path | None = None,
     scoring: str = "bm25",
     language: str = "en",
-    top: int | None = 3,
     paragraphs: int = 80,
-    drop: Drop = None,
-    keep: Keep | None = None,
-    deadline_ms: float | None = None,
+    **arguments: Unpack[RankArguments],
 ) -> Answers:
     """Answer a question from files, folders or an index. For many questions, make an `Asker` once with `asker_of`.
 
     `model` names a ranker (see `Ranker.load`). `reader` is the folder of a reader, which finds the short answer in each
-    sentence.
+    sentence. The other arguments are those of `Asker.ask`.
 
         print(ask("who wrote hamlet?", "plays/"))
     """
     asker = asker_of(paths, index=index, ranker=model, reader=reader, scoring=scoring, language=language)
-    return asker.ask(question, top=top, paragraphs=paragraphs, drop=drop, keep=keep, deadline_ms=deadline_ms)
+    return asker.ask(question, paragraphs=paragraphs, **arguments)
 
 
 def asker_of(

@@ -25,6 +25,9 @@ WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for nu
 _OPTIONS: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None, "redirect_slashes": False}
 """No documentation pages, which load scripts from elsewhere; exactly one path for each route, and every one our own."""
 
+_OPTIONS["telemetry"] = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
+"""FastAPI's own spans and logs hold paths, query strings and messages of errors, which are what users wrote."""
+
 
 def create_app(
     ranker: Ranker, settings: ServerSettings | None = None, *, asker: SupportsAnswer | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 import traceback
@@ -16,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cascada.serve.metrics import Metrics
 from cascada.serve.responses import ApiError, error_response
+from cascada.serve.tracing import describe, request_span
 
 LOG = logging.getLogger("cascada.serve")
 
@@ -25,6 +27,15 @@ POLLED_ROUTES = ("/health", "/ready", "/metrics")
 
 HEADERS = ((b"x-content-type-options", b"nosniff"),)
 """Of every response: a browser must not guess another type than the one that is given."""
+
+
+_SANE_ID = re.compile(rb"[A-Za-z0-9._:+=/-]{1,128}")
+
+
+def _request_id(scope: Scope) -> str:
+    """The client's or proxy's own id of the request (`X-Request-Id`), if it looks like one; else a new one."""
+    sent = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+    return sent.decode("ascii") if _SANE_ID.fullmatch(sent) else uuid4().hex
 
 
 class JsonFormatter(logging.Formatter):
@@ -75,7 +86,11 @@ class RequestLog:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status, sending, request_id = time.perf_counter(), 500, False, uuid4().hex
+        with request_span(scope) as span:
+            await self._logged(scope, receive, send, span)
+
+    async def _logged(self, scope: Scope, receive: Receive, send: Send, span: Any) -> None:
+        started, status, sending, request_id = time.perf_counter(), 500, False, _request_id(scope)
         scope.setdefault("state", {}).update(log_fields={}, request_id=request_id)
 
         async def send_with_headers(message: Message) -> None:
@@ -94,10 +109,11 @@ class RequestLog:
             error = ApiError("failed", "The server could not answer because of an internal error.")
             await error_response(Request(scope), error)(scope, receive, send_with_headers)
         finally:
-            self._record(scope, status, time.perf_counter() - started)
+            route = str(getattr(scope.get("route"), "path", "unknown"))  # an unknown path is the user's own words
+            describe(span, scope, route, status, request_id)
+            self._record(scope, route, status, time.perf_counter() - started)
 
-    def _record(self, scope: Scope, status: int, seconds: float) -> None:
-        route = str(getattr(scope.get("route"), "path", "unknown"))  # an unknown path would be the user's own words
+    def _record(self, scope: Scope, route: str, status: int, seconds: float) -> None:
         self.metrics.requests.labels(route, status).inc()
         self.metrics.seconds.labels(route).observe(seconds)
         if route in POLLED_ROUTES and status in (200, 503):

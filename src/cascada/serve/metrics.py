@@ -27,13 +27,19 @@ class Metrics:
         self.disconnected = self._counter("gone", "Clients that disconnected before their response.")
         self.flops = self._counter("flops", "Floating-point operations spent.")
         self.flops_saved = self._counter("flops_saved", "Floating-point operations saved by drops and deadlines.")
+        self.cache_hits = self._counter("cache_hits", "Scores taken from the cache.")
+        self.cache_misses = self._counter("cache_misses", "Scores computed although there is a cache.")
 
     def add_gauge(self, name: str, description: str, value: Callable[[], float]) -> None:
         """Add a gauge whose value is computed when Prometheus asks for it."""
         Gauge(f"cascada_{name}", description, registry=self.registry).set_function(value)
 
-    def record_batch(self, rankings: Sequence[Ranking]) -> None:
+    def record_batch(self, rankings: Sequence[Ranking], *, has_cache: bool = False) -> None:
         """Record the size, time and cost of a batch."""
+        if has_cache:
+            every = [cost for ranking in rankings for cost in ranking.stages]
+            self.cache_hits.inc(sum(cost.cached for cost in every))
+            self.cache_misses.inc(sum(cost.texts - cost.cached for cost in every))
         self.batches.observe(len(rankings))
         self.candidates.observe(sum(ranking.stages[0].candidates for ranking in rankings))
         for stage, costs in enumerate(zip(*(ranking.stages for ranking in rankings), strict=True)):

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -104,7 +105,8 @@ class Batcher:
 
     async def call(self, work: Callable[[], T]) -> T:
         """Run `work` in the computing thread, after its current batch."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        context = copy_context()  # the request's, for spans of the work
+        return await asyncio.get_running_loop().run_in_executor(self._thread, context.run, work)
 
     async def run(self) -> None:
         """Compute batches until cancelled. If one fails, the next one is taken: no client may wait for ever."""
@@ -155,7 +157,7 @@ class Batcher:
         for job, ranking in zip(batch, rankings, strict=True):
             if job.waiting:
                 job.result.set_result(ranking)
-        self.metrics.record_batch(rankings)
+        self.metrics.record_batch(rankings, has_cache=self.ranker.cache is not None)
 
     def _rank(self, batch: list[Job]) -> list[Ranking]:
         """Whole rankings: jobs of one batch may want different numbers of results."""

@@ -60,7 +60,7 @@ def error_response(request: Request, error: ApiError) -> Response:
     """The error in the shape that clients of this path understand."""
     from cascada.serve.dialects import error_body_of
 
-    content = error_body_of(request.url.path)(error)
+    content = error_body_of(request.url.path)(error, request.state.request_id)
     request.state.log_fields["reason"] = error.reason
     return json_response(content, status=error.status, headers=error.headers)
 

@@ -17,6 +17,7 @@ from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.prior import first_stage_scores, sure_scores
 from cascada.ranking.ranker import reselected
 from cascada.ranking.result import TextOrMapping
+from cascada.ranking.tracing import rank_span
 from cascada.serve.metrics import Metrics
 from cascada.serve.queue import Batcher, Job
 from cascada.serve.requests import RankParameters
@@ -56,6 +57,10 @@ class Service:
         in_flight = "Requests being read, waiting or being computed."
         self.metrics.add_gauge("inside_requests", in_flight, lambda: self._in_flight)
         self.metrics.add_gauge("ready", "1 once the model is warmed up.", lambda: self.ready)
+        if ranker.cache is not None:
+            entries = ranker.cache.entries
+            self.metrics.add_gauge("cache_bytes", "Size of the cache's file.", lambda: entries.bytes)
+            self.metrics.add_gauge("cache_errors", "Reads and writes of the cache that failed.", lambda: entries.errors)
 
     async def admit(self) -> AsyncIterator[None]:
         """A FastAPI dependency: admit the request, or reject it cheaply, before its body is read."""
@@ -86,11 +91,13 @@ class Service:
             sure_scores(group.candidates)
         elif options.prior:
             first_stage_scores(group.candidates)
-        job = Job.of(group, options)
-        self.batcher.add(job)
-        ranking = await self._wait_for(request, job.result)
+        with rank_span(self.settings.model, question, candidates, options) as record:
+            job = Job.of(group, options)
+            self.batcher.add(job)
+            ranking = reselected(await self._wait_for(request, job.result), options)
+            record(ranking)
         request.state.log_fields.update(candidates=len(candidates), complete=ranking.complete)
-        return reselected(ranking, options)
+        return ranking
 
     async def call(self, request: Request, work: Callable[[], T]) -> T:
         """Run other work in the computing thread, unless the client disconnects first."""

@@ -28,9 +28,12 @@ DISK_FULL = (*NO_SPACE, errno.EIO)
 DAMAGED = (lmdb.CorruptedError, lmdb.InvalidError, lmdb.PageNotFoundError, lmdb.VersionMismatchError)
 
 
-def open_lmdb(file: Path, *, write: bool) -> lmdb.Environment:
-    """Open a data file; LMDB's own errors are raised."""
-    map_size = file.stat().st_size + SPARE_BYTES
+def open_lmdb(file: Path, *, write: bool, map_size: int | None = None, databases: int = 0) -> lmdb.Environment:
+    """Open a data file; LMDB's own errors are raised. `databases` is the number of named databases in it.
+
+    The memory map is as large as the file and `SPARE_BYTES`, unless `map_size` is given.
+    """
+    map_size = map_size or file.stat().st_size + SPARE_BYTES
 
     def attempt(lock: bool) -> lmdb.Environment:
         return lmdb.open(
@@ -39,6 +42,7 @@ def open_lmdb(file: Path, *, write: bool) -> lmdb.Environment:
             readonly=not write,
             max_readers=MAX_READERS,
             map_size=map_size,
+            max_dbs=databases,
             mode=0o644,
             lock=lock,
         )

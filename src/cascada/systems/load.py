@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 from collections.abc import Iterable
 from hashlib import blake2b, file_digest
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from cascada.core.errors import CascadaError, first_line, require
 from cascada.core.folder import BUNDLED, BUNDLED_FOLDER, PLAN_FILE, READER, kind_of, named_folder, read_shape
+from cascada.core.probe import installed_version
+from cascada.core.processors import cpu
+from cascada.ranking.checks import is_number
 from cascada.ranking.plan_file import read_plan
 from cascada.ranking.ranker import Ranker
+from cascada.ranking.score_cache import ScoreCache
 from cascada.ranking.sequential import sequential_ranker
 from cascada.systems.registry import part, split_encoder, untrained_engine
 
@@ -23,7 +30,13 @@ _SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", 
 
 
 def load(
-    model: str | Path | None = None, *, store: Any = None, add: bool = False, texts: Iterable[str] | None = None
+    model: str | Path | None = None,
+    *,
+    store: Any = None,
+    add: bool = False,
+    texts: Iterable[str] | None = None,
+    cache: str | Path | None = None,
+    cache_mb: float = 256,
 ) -> Ranker:
     """Load a ranker by name; see `Ranker.load`."""
     model = BUNDLED if model is None else model
@@ -34,9 +47,18 @@ def load(
     names = names_in(str(model))
     if store is not None and not any(map(_reads_store, names)):
         raise CascadaError(f"{model} reads question and document together: it has no use for stored encodings.")
+    if store is not None and cache is not None:
+        raise CascadaError("A store changes, and scores with it, so that they cannot be cached: give cache or store.")
     collection = None if texts is None else list(texts)
     rankers = [_load_ranker(name, store, add, collection) for name in names]
-    return rankers[0] if len(rankers) == 1 else sequential_ranker(rankers)
+    ranker = rankers[0] if len(rankers) == 1 else sequential_ranker(rankers)
+    scores = None if cache is None else _score_cache(str(model), ranker, cache, cache_mb)
+    return ranker.with_name(shown_name(str(model)), scores)
+
+
+def shown_name(model: str | None) -> str:
+    """The name that others see: folder names without their paths."""
+    return "+".join(Path(part).name for part in names_in(model or BUNDLED))
 
 
 def names_in(model: str) -> list[str]:
@@ -83,6 +105,21 @@ def model_digest(model: str, store: Path | str | None = None, *, plan: bool = Fa
             with open(path, "rb") as file:
                 digest.update(path.name.encode() + file_digest(file, "blake2b").digest())
     return digest.hexdigest()
+
+
+def _score_cache(model: str, ranker: Ranker, folder: str | Path, megabytes: float) -> ScoreCache:
+    """The part of a cache that holds this model's scores, as this machine computes them."""
+    if all(getattr(stage, "compares_candidates", False) for stage in ranker.stages):
+        raise CascadaError(f"{model} compares the candidates of a question with each other: no score can be cached.")
+    require("lmdb", "store", "a cache of scores")
+    from cascada.store.bounded_cache import open_cache
+
+    if not is_number(megabytes) or not isfinite(megabytes):
+        raise CascadaError(f"cache_mb is {megabytes!r}; it must be a number of megabytes.")
+    libraries = [installed_version(name) for name in ("cascada", "onnxruntime", "torch", "numpy", "tokenizers")]
+    computed_by = json.dumps([libraries, platform.machine(), cpu()["model"], cpu()["instructions"]])
+    digest = blake2b(f"{model_digest(model)}\n{computed_by}".encode(), digest_size=16).hexdigest()
+    return ScoreCache(open_cache(folder, int(megabytes * (1 << 20))), digest)
 
 
 def _reads_store(name: str) -> bool:

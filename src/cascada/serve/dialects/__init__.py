@@ -13,11 +13,11 @@ from cascada.serve.responses import ApiError
 
 DIALECTS = (own, cohere, tei)
 
-_ERROR_BODIES: dict[str, Callable[[ApiError], Any]] = {
+_ERROR_BODIES: dict[str, Callable[[ApiError, str], Any]] = {
     path: dialect.error_body for dialect in DIALECTS for path in dialect.PATHS
 }
 
 
-def error_body_of(path: str) -> Callable[[ApiError], Any]:
+def error_body_of(path: str) -> Callable[[ApiError, str], Any]:
     """How errors look to the clients of this path; in our own dialect where the path is no other's."""
     return _ERROR_BODIES.get(path, own.error_body)

@@ -47,7 +47,11 @@ RESPONSE = {
     "complete": True,
     "likely": True,
 }
-ERROR = {"message": "There are no documents to rank.", "detail": "There are no documents to rank."}
+ERROR = {
+    "id": RESPONSE["id"],
+    "message": "There are no documents to rank.",
+    "detail": "There are no documents to rank.",
+}
 
 
 class RerankRequest(RankParameters):
@@ -66,9 +70,9 @@ class RerankRequest(RankParameters):
         return jina if self.return_documents is None else self.return_documents
 
 
-def error_body(error: ApiError) -> dict[str, Any]:
-    """Cohere's clients look for `message`, Jina's for `detail`."""
-    return {"message": error.message, "detail": error.message}
+def error_body(error: ApiError, request_id: str) -> dict[str, Any]:
+    """Cohere's clients look for `message` and `id`, Jina's for `detail`."""
+    return {"id": request_id, "message": error.message, "detail": error.message}
 
 
 def add_routes(service: Service, router: APIRouter) -> None:

@@ -36,8 +36,8 @@ RANK_RESPONSE = {
     "flops": 800,
     "full_flops": 1000,
     "stages": [
-        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002, "texts": 2},
-        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001, "texts": 1},
+        {"exit": 6, "candidates": 2, "flops": 500, "seconds": 0.002, "texts": 2, "cached": 0},
+        {"exit": 12, "candidates": 1, "flops": 300, "seconds": 0.001, "texts": 1, "cached": 0},
     ],
     "complete": True,
     "likely": True,
@@ -49,7 +49,13 @@ ASK_RESPONSE = {
         {"text": "Hamlet is by Shakespeare.", "document": "plays.txt", "start": 11, "end": 36, "score": 0.98},
     ]
 }
-ERROR = {"error": {"type": "empty", "message": "There are no documents to rank."}}
+ERROR = {
+    "error": {
+        "type": "empty",
+        "message": "There are no documents to rank.",
+        "request_id": "4b4b0b0e5d0d4f1e9f0d4a5c1c6a7e11",
+    }
+}
 NO_INDEX = {404: "The server was started without an index"}
 
 
@@ -65,8 +71,8 @@ class AskRequest(RankParameters):
     paragraphs: Annotated[int, Field(ge=1, le=1000, description="Search this many paragraphs for answers.")] = 80
 
 
-def error_body(error: ApiError) -> dict[str, Any]:
-    return {"error": {"type": error.reason, "message": error.message}}
+def error_body(error: ApiError, request_id: str) -> dict[str, Any]:
+    return {"error": {"type": error.reason, "message": error.message, "request_id": request_id}}
 
 
 def add_routes(service: Service, router: APIRouter) -> None:
@@ -89,7 +95,8 @@ def add_routes(service: Service, router: APIRouter) -> None:
             raise ApiError("not_found", "This server has no index to ask; it was started without one.")
         # The client's mistakes are found here; whatever goes wrong later is the server's fault.
         service.check_question(body.question)
-        options = service.options(body, body.top)
+        parameters = body.model_copy(update={"prior": None}) if body.prior is True else body  # the asker's own weight
+        options = service.options(parameters, body.top)
         answers = await service.call(request, _answering(service.asker, body, options))
         return json_response(answers.to_dict())
 

@@ -36,7 +36,8 @@ class RerankRequest(RankParameters):
     )
 
 
-def error_body(error: ApiError) -> dict[str, Any]:
+def error_body(error: ApiError, request_id: str) -> dict[str, Any]:
+    """Exactly the two keys that Text Embeddings Inference has; the id is in the response's header."""
     return {"error": error.message, "error_type": _ERROR_TYPES.get(error.reason, "Validation")}
 
 

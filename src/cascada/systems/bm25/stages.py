@@ -49,6 +49,7 @@ class BM25Stage:
 
     exit = 0
     layers = 0
+    compares_candidates = True
 
     def __init__(self, collection: Collection | None = None) -> None:
         self.collection = collection

@@ -10,7 +10,7 @@ from cascada.ranking.prune import RELATIVE
 
 QUESTION = "When was the Eiffel Tower completed?"
 EIFFEL = (
-    "The Eiffel Tower is a wrought-iron lattice tower in Paris. It was completed on 31 March 1889 for the World's Fair. "
+    "The Eiffel Tower is a wrought-iron tower in Paris. It was completed on 31 March 1889 for the World's Fair. "
     "The city has many bakeries. Rain is frequent in autumn."
 )
 CAKE = "Beat the eggs with sugar. Fold in the flour and bake it for half an hour."

@@ -14,6 +14,7 @@ from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.result import TextOrMapping
 from cascada.search.answers import UNLIKELY, Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import CandidateSentence, candidate_sentences
+from cascada.search.passage import Passage
 from cascada.search.retrievers import Retriever
 from cascada.systems.decoupled.engine import with_store
 
@@ -91,6 +92,12 @@ class Asker:
             answers = _with_short_answers(self.reader, question, answers)
         seconds = Times(retrieved - started, split - retrieved, ranked - split, time.perf_counter() - ranked)
         return self._answers(ranking, answers, len(passages), len(candidates), seconds)
+
+    def document(self, identifier: str) -> list[Passage]:
+        """The passages of the document with this id (`Answer.document_id`), in order; none if the search engine has no
+        such document, or cannot look documents up."""
+        look_up = getattr(self.retriever, "document", None)
+        return list(look_up(identifier)) if look_up else []
 
     def _rank(self, question: str, candidates: Sequence[CandidateSentence], options: RankOptions) -> Ranking:
         read = [candidate.to_rank() if self.context else candidate.text for candidate in candidates]

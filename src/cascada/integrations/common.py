@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Unpack, runtime_checkable
 
 import numpy as np
 
-from cascada.ranking import Ranker, Ranking
+from cascada.ranking import Pruned, Ranker, Ranking
 from cascada.ranking.long_texts import Long
 from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.prune import PruneArguments
 from cascada.ranking.result import TextOrMapping
 
 
@@ -29,6 +30,15 @@ class SupportsRank(Protocol):
         deadline_ms: float | None = None,
         long: Long | None = None,
     ) -> Ranking: ...
+
+
+@runtime_checkable
+class SupportsPrune(Protocol):
+    """A `Ranker`, or a `cascada.client.Client` of a server."""
+
+    def prune(
+        self, question: str, passages: Sequence[TextOrMapping], **arguments: Unpack[PruneArguments]
+    ) -> Pruned: ...
 
 
 def ranker_of(model: str | Path | SupportsRank | None) -> SupportsRank:

@@ -166,6 +166,7 @@ def report(path: Path, options: Any, ranker: Ranker, cosine: Ranker | None) -> N
         setting = f"{LIST} passages by BM25" if listed else "its passage alone"
         print(f"{path.name}, {len(examples)} questions, {setting}:   cut  answer  sentence", flush=True)
         rankings = ranked(ranker, examples, ranker.reads_context)
+        print(line("nothing cut", figures(examples, by_score(rankings, 0.0))), flush=True)
         own = figures(examples, by_score(rankings, options.threshold))
         print(line(f"prune, {options.threshold:g} of the best score", own), flush=True)
         print(line("first sentences", at_share(examples, by_place, rankings, own.cut)), flush=True)

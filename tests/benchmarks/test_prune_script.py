@@ -18,7 +18,7 @@ def run(monkeypatch, tmp_path, capsys):
     names = ("oxygen", "copper", "sulphur", "iodine")
     paragraphs = [
         {
-            "context": f"Rain fell for many days. A chemist saw {name} in {1800 + number}.",
+            "context": f"Rain fell for many days. A chemist found {name} in {1800 + number}.",
             "qas": [{"question": f"when was {name} found?", "answers": [_answer(name, number)]}],
         }
         for number, name in enumerate(names)
@@ -35,7 +35,7 @@ def run(monkeypatch, tmp_path, capsys):
 
 
 def _answer(name, number):
-    return {"text": str(1800 + number), "answer_start": len(f"Rain fell for many days. A chemist saw {name} in ")}
+    return {"text": str(1800 + number), "answer_start": len(f"Rain fell for many days. A chemist found {name} in ")}
 
 
 def test_what_is_cut_and_kept(run):
@@ -44,9 +44,9 @@ def test_what_is_cut_and_kept(run):
     assert [row[0] for row in alone] == ["nothing cut", "prune, 0.4 of the best score", "first sentences"]
     assert alone[0][1:] == ["0.0%", "100.0% (100.0% to 100.0%)", "100.0%"]
     assert alone[1][2:] == ["100.0% (100.0% to 100.0%)", "100.0%"]
-    assert alone[1][1] == "45.1%"  # the first of two sentences
-    assert float(listed[1][1].rstrip("%")) > 80
-    assert listed[1][2].startswith("100.0%")
+    assert alone[1][1] == "43.4%"  # the sentences about rain
+    assert listed[1][1:] == alone[1][1:]  # every passage has a sentence about something found
+    assert float(alone[2][2].partition("%")[0]) < 50
 
 
 def test_thresholds_are_tried_with_and_without_the_rules(run):

@@ -15,6 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 
 QUESTION = "How many people ascended the Eiffel Tower in 2011?"
 EXAMPLES = Path(__file__).parent.parent / "examples"
+PRUNED = {"viewport": {"width": 1200, "height": 720}, "color_scheme": "light"}
 PICTURES = {
     "page-light": {"viewport": {"width": 1200, "height": 720}, "color_scheme": "light"},
     "page-dark": {"viewport": {"width": 1200, "height": 720}, "color_scheme": "dark"},
@@ -36,6 +37,10 @@ def main() -> None:
             page.set_default_timeout(120_000)
             page.goto(options.url)
             compressed(screenshot(page)).save(options.out / f"{name}.png", optimize=True)
+        page = browser.new_context(**PRUNED).new_page()
+        page.set_default_timeout(120_000)
+        page.goto(options.url)
+        compressed(pruned(page)).save(options.out / "page-prune.png", optimize=True)
         browser.close()
 
 
@@ -54,6 +59,15 @@ def screenshot(page: Page) -> bytes:
         page.keyboard.press("ArrowRight")
     page.wait_for_selector(".cell.dropped")
     page.wait_for_timeout(1500)
+    page.evaluate("document.activeElement.blur()")
+    return page.screenshot()
+
+
+def pruned(page: Page) -> bytes:
+    """The page's own example of passages."""
+    page.check("input[value=prune]")
+    page.click("#example")
+    page.wait_for_selector("#pruned li")
     page.evaluate("document.activeElement.blur()")
     return page.screenshot()
 

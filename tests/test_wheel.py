@@ -53,7 +53,7 @@ def names(wheel):
 
 def test_it_has_the_page_the_types_and_the_bundled_model(names):
     bundled = {path.name for path in (REPOSITORY / "src/cascada/bundled/cascada-mini").iterdir() if path.is_file()}
-    expected = {f"cascada/serve/page/{file}" for file in ("index.html", "page.css", "page.js")}
+    expected = {f"cascada/serve/page/{file}" for file in ("index.html", "page.css", "page.js", "passages.js")}
     expected |= {"cascada/py.typed"} | {f"cascada/bundled/cascada-mini/{file}" for file in bundled}
     assert expected <= set(names)
 

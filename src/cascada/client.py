@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from cascada.core.errors import CascadaError, require
 from cascada.ranking.inputs import RankArguments
+from cascada.ranking.prune import PruneArguments
+from cascada.ranking.pruned import Pruned, PrunedPassage, PrunedSentence
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 
 if TYPE_CHECKING:
@@ -56,6 +58,11 @@ class Client:
         body = _body(question=question, candidates=list(candidates), **arguments)
         return _ranking(question, candidates, self._post("/v1/rank", body))
 
+    def prune(self, question: str, passages: Sequence[TextOrMapping], **arguments: Unpack[PruneArguments]) -> Pruned:
+        """`Ranker.prune`, on the server."""
+        body = _body(question=question, passages=list(passages), **arguments)
+        return _pruned(question, passages, self._post("/v1/prune", body))
+
     def ask(
         self,
         question: str,
@@ -95,6 +102,13 @@ class AsyncClient:
         """`Ranker.rank`, on the server."""
         body = _body(question=question, candidates=list(candidates), **arguments)
         return _ranking(question, candidates, await self._post("/v1/rank", body))
+
+    async def prune(
+        self, question: str, passages: Sequence[TextOrMapping], **arguments: Unpack[PruneArguments]
+    ) -> Pruned:
+        """`Ranker.prune`, on the server."""
+        body = _body(question=question, passages=list(passages), **arguments)
+        return _pruned(question, passages, await self._post("/v1/prune", body))
 
     async def ask(
         self,
@@ -144,7 +158,7 @@ def _request(body: dict[str, Any]) -> dict[str, Any]:
     return {"content": json.dumps(body, default=float), "headers": {"Content-Type": "application/json"}}
 
 
-_REQUIRED_KEY = {"/v1/rank": "items", "/v1/ask": "answers"}
+_REQUIRED_KEY = {"/v1/rank": "items", "/v1/prune": "passages", "/v1/ask": "answers"}
 """A key that every response of a Cascada server has on this path."""
 
 
@@ -192,6 +206,19 @@ def _ranking(question: str, candidates: Sequence[TextOrMapping], content: dict[s
 def _item(content: dict[str, Any], document: TextOrMapping) -> Item:
     window = None if content.get("window") is None else tuple(content["window"])
     return Item(**_known(Item, content) | {"scores": tuple(content["scores"]), "document": document, "window": window})
+
+
+def _pruned(question: str, passages: Sequence[TextOrMapping], content: dict[str, Any]) -> Pruned:
+    try:
+        own = tuple(_passage(passage, passages[passage["index"]]) for passage in content["passages"])
+        return Pruned(**_known(Pruned, content) | {"question": question, "passages": own})
+    except (KeyError, TypeError, IndexError) as error:
+        raise ServerError(f"The response holds no pruned passages: {type(error).__name__} {error}.") from error
+
+
+def _passage(content: dict[str, Any], document: TextOrMapping) -> PrunedPassage:
+    sentences = tuple(PrunedSentence(**_known(PrunedSentence, sentence)) for sentence in content["sentences"])
+    return PrunedPassage(content["index"], sentences, document)
 
 
 def _answers(content: dict[str, Any]) -> Answers:

@@ -9,7 +9,7 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.retrievers import BaseRetriever
 
 from cascada import Ranker
-from cascada.integrations.langchain import CascadaCompressor
+from cascada.integrations.langchain import CascadaCompressor, CascadaPruner
 
 
 @pytest.fixture
@@ -61,3 +61,32 @@ def test_a_retriever_is_wrapped_as_the_page_shows_it():
     names = {"compressor": CascadaCompressor(ranker=Ranker.load(), top_n=1), "retriever": FixedRetriever()}
     exec(code, names)
     assert [document.page_content for document in names["documents"]] == ["Shakespeare wrote Hamlet."]
+
+
+PASSAGES = [
+    "Beat the eggs.",
+    "The Eiffel Tower is in Paris. It was completed in 1889. The city has bakeries.",
+]
+QUESTION = "When was the Eiffel Tower completed?"
+
+
+def test_documents_are_cut_to_what_helps_to_answer():
+    documents = [Document(text, id=str(i), metadata={"page": i}) for i, text in enumerate(PASSAGES)]
+    pruner = CascadaPruner(ranker=Ranker.load())
+    assert isinstance(pruner, BaseDocumentCompressor)
+    (kept,) = asyncio.run(pruner.acompress_documents(documents, QUESTION))
+    (_, local) = Ranker.load().prune(QUESTION, PASSAGES)
+    assert (kept.id, kept.page_content) == ("1", local.text)
+    assert kept.page_content.endswith("It was completed in 1889.")
+    assert [PASSAGES[1][start:end] for start, end in kept.metadata["kept"]] == [one.text for one in local.kept]
+    assert {"page": 1, "relevance_score": local.score, "share_cut": local.share_cut}.items() <= kept.metadata.items()
+    assert [document.page_content for document in documents] == PASSAGES
+
+
+def test_a_pruner_takes_a_budget_and_rejects_what_it_does_not_know():
+    documents = [Document(text) for text in PASSAGES]
+    (kept,) = CascadaPruner(ranker=Ranker.load(), budget=7).compress_documents(documents, QUESTION)
+    assert kept.page_content == "It was completed in 1889."
+    assert CascadaPruner(ranker=Ranker.load()).compress_documents([], QUESTION) == []
+    with pytest.raises(ValueError, match="budjet"):
+        CascadaPruner(ranker=Ranker.load(), budjet=7)

@@ -6,7 +6,7 @@ import pytest
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 
 from cascada import Ranker
-from cascada.integrations.llama_index import CascadaRerank
+from cascada.integrations.llama_index import CascadaPruner, CascadaRerank
 
 
 @pytest.fixture
@@ -47,3 +47,27 @@ def test_without_a_question_or_without_nodes(cascade, nodes):
     assert rerank.postprocess_nodes([], query_str="q") == []
     with pytest.raises(ValueError, match="There is no question"):
         rerank.postprocess_nodes(nodes)
+
+
+def test_nodes_are_cut_to_what_helps_to_answer():
+    texts = [
+        "Beat the eggs.",
+        "The Eiffel Tower is in Paris. It was completed in 1889. The city has bakeries.",
+    ]
+    nodes = [NodeWithScore(node=TextNode(text=text, metadata={"page": i}), score=0.3) for i, text in enumerate(texts)]
+    pruner = CascadaPruner(ranker=Ranker.load())
+    question = "When was the Eiffel Tower completed?"
+    (kept,) = asyncio.run(pruner.apostprocess_nodes(nodes, QueryBundle(question)))
+    local = Ranker.load().prune(question, texts)[1]
+    assert (kept.text, kept.score, kept.node.node_id) == (local.text, 0.3, nodes[1].node.node_id)
+    assert kept.metadata == {"page": 1, "share_cut": local.share_cut}
+    assert "share_cut" not in kept.node.get_content(metadata_mode=MetadataMode.LLM)
+    assert [node.text for node in nodes] == texts
+    assert nodes[1].metadata == {"page": 1}
+
+
+def test_a_pruner_without_a_question_or_without_nodes(nodes):
+    pruner = CascadaPruner(ranker=Ranker.load("bm25"))
+    assert pruner.postprocess_nodes([], query_str="q") == []
+    with pytest.raises(ValueError, match="There is no question"):
+        pruner.postprocess_nodes(nodes)

@@ -17,6 +17,7 @@ TIMEOUT = 300
 
 BODIES = {
     "/v1/rank": {"question": "hamlet", "candidates": ["a", "b"]},
+    "/v1/prune": {"question": "hamlet", "passages": ["a b. c d.", "b"]},
     "/v1/rerank": {"query": "hamlet", "documents": ["a", "b"]},
     "/v2/rerank": {"query": "hamlet", "documents": ["a", "b"], "model": "m"},
     "/rerank": {"query": "hamlet", "texts": ["a", "b"]},

@@ -23,7 +23,7 @@ def test_no_generated_request_makes_the_server_fail(case, bm25):
 def test_every_post_has_an_example_of_its_request_response_and_errors(bm25):
     paths = bm25.get("/openapi.json").json()["paths"]
     posts = {path: methods["post"] for path, methods in paths.items() if "post" in methods}
-    assert set(posts) == {"/v1/rank", "/v1/ask", "/v1/rerank", "/v2/rerank", "/rerank"}
+    assert set(posts) == {"/v1/rank", "/v1/prune", "/v1/ask", "/v1/rerank", "/v2/rerank", "/rerank"}
     for path, post in posts.items():
         body = post["requestBody"]["content"]["application/json"]
         assert set(body["example"]) <= set(body["schema"]["properties"])
@@ -32,7 +32,7 @@ def test_every_post_has_an_example_of_its_request_response_and_errors(bm25):
             assert post["responses"][code]["content"]["application/json"]["example"]
 
 
-@pytest.mark.parametrize("path", ["/v1/rank", "/v1/rerank", "/rerank"])
+@pytest.mark.parametrize("path", ["/v1/rank", "/v1/prune", "/v1/rerank", "/rerank"])
 def test_the_example_of_a_response_has_the_keys_of_a_real_one(bm25, path):
     post = bm25.get("/openapi.json").json()["paths"][path]["post"]
     response = bm25.post(path, json=post["requestBody"]["content"]["application/json"]["example"]).json()

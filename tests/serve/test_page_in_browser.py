@@ -49,14 +49,10 @@ def page(browser):
 
 
 @pytest.fixture(scope="module")
-def served(cascade_folder, tmp_path_factory, words):
-    """A cascade with an index of one document."""
-    folder = tmp_path_factory.mktemp("documents")
-    (folder / "notes.txt").write_text(f"{words[0].title()} {words[1]}. {words[2].title()} {words[3]}.")
-    Index(folder / "index", create=True).update([folder / "notes.txt"])
+def served(cascade_folder):
+    """A cascade without an index."""
     ranker = Ranker.load(cascade_folder)
-    asker = Asker(retriever_of([], index=folder / "index"), ranker)
-    with serving(ranker, ServerSettings(model="ct"), asker=asker) as http:
+    with serving(ranker, ServerSettings(model="ct")) as http:
         yield http, ranker
 
 
@@ -125,18 +121,121 @@ def test_a_message_says_that_the_deadline_stopped_the_cascade(page):
         assert shown(page) == ["bbb", "cc", "a"]
 
 
-def test_the_documents_can_be_asked_and_answers_are_highlighted(page, served, words):
-    http, _ = served
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The bundled model with an index of two documents of the same name; one has two answers in a paragraph."""
+    folder = tmp_path_factory.mktemp("library")
+    texts = {
+        "towers": "Towers\n\nThe Eiffel Tower was completed in 1889. The Eiffel Tower was painted brown."
+        "\n\nThe tower of Pisa leans.",
+        "cakes": "A cake like the Eiffel Tower was baked. It was sweet.",
+    }
+    for name, text in texts.items():
+        (folder / name).mkdir()
+        (folder / name / "notes.txt").write_text(text)
+    Index(folder / "index", create=True).update([folder / name for name in texts])
+    ranker = Ranker.load()
+    asker = Asker(retriever_of([], index=folder / "index"), ranker)
+    with serving(ranker, asker=asker) as http:
+        yield http
+
+
+ASKED = "When was the Eiffel Tower completed?"
+
+
+def ask(page, http):
     page.goto(str(http.base_url))
     page.check("input[value=ask]")
     expect(page.locator("#candidates")).to_be_hidden()
-    page.fill("#question", words[3])
+    page.fill("#question", ASKED)
     page.keyboard.press("Enter")
     expect(page.locator("#answers mark").first).to_be_visible()
-    answers = http.post("/v1/ask", json={"question": words[3], "top": 5}).json()["answers"]
-    assert page.locator("#answers mark").all_inner_texts() == [answer["text"] for answer in answers]
-    assert page.locator("#answers li p:first-child").first.inner_text() == answers[0]["passage"]["text"]
-    expect(page.locator("#answers .where").first).to_contain_text("notes.txt")
+    return http.post("/v1/ask", json={"question": ASKED, "top": 5}).json()["answers"]
+
+
+def test_a_paragraph_is_shown_once_with_all_of_its_answers(page, library):
+    answers = ask(page, library)
+    paragraphs = {(answer["document"], answer["passage"]["start"]): answer["passage"]["text"] for answer in answers}
+    assert len(paragraphs) < len(answers)
+    assert page.locator("#answers .passage").all_text_contents() == list(paragraphs.values())
+    assert sorted(page.locator("#answers mark").all_text_contents()) == sorted(answer["text"] for answer in answers)
+    assert "1889" in page.locator("mark[data-place='1']").text_content()
+    assert page.locator("#answers .score[data-place='1']").inner_text() == f"{answers[0]['score']:.3f}"
+
+
+def test_a_weak_answer_is_drawn_weakly(page, library):
+    answers = ask(page, library)
+    strength = "mark => mark.style.getPropertyValue('--strength')"
+    marks = [page.locator(f"mark[data-place='{place}']") for place in range(1, len(answers) + 1)]
+    assert [mark.evaluate(strength) for mark in marks] == [f"{round(15 + 85 * one['score'])}%" for one in answers]
+    weak = [answer for answer in answers if answer["score"] < 0.5]
+    assert 0 < len(weak) == page.locator("mark.weak").count() < len(answers)
+
+
+def test_documents_are_named_without_the_servers_folders_and_open_at_the_answer(page, library):
+    answers = ask(page, library)
+    links = page.locator("#answers .link")
+    assert links.first.inner_text() == "towers/notes.txt, line 3"
+    assert answers[0]["document"].rpartition("/towers")[0] not in page.content()
+    links.first.click()
+    dialog = page.locator("#document")
+    expect(dialog).to_be_visible()
+    expect(dialog.locator("mark")).to_have_text("The Eiffel Tower was completed in 1889.")
+    expect(dialog.locator("mark")).to_be_in_viewport()
+    assert dialog.locator(".passage").last.inner_text() == "The tower of Pisa leans."
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+
+
+PASSAGES = [
+    "The Eiffel Tower is in Paris. It was completed in 1889. The city has many bakeries.",
+    "Beat the eggs with sugar.\nBake it for half an hour.",
+]
+
+
+def prune(page, http):
+    page.goto(str(http.base_url))
+    page.check("input[value=prune]")
+    fill(page, ASKED, ["\n\n".join(PASSAGES)])
+    page.click("#go")
+    expect(page.locator("#pruned li")).to_have_count(2)
+
+
+def test_passages_are_pruned_with_the_winning_sentence_highlighted(page, library):
+    prune(page, library)
+    body = {"question": ASKED, "passages": PASSAGES, "min_relative_score": 0.4}
+    pruned = library.post("/v1/prune", json=body).json()
+    assert page.locator("#pruned mark").all_text_contents() == ["It was completed in 1889."]
+    assert page.locator("#pruned .passage").all_text_contents() == PASSAGES
+    assert page.locator("#pruned .left").all_text_contents() == [pruned["passages"][0]["text"], "nothing is kept"]
+    cut = [one["text"] for passage in pruned["passages"] for one in passage["sentences"] if not one["kept"]]
+    assert page.locator("#pruned .cut").all_text_contents() == cut
+    assert page.locator("#facts b").first.inner_text() == f"{round(100 * pruned['share_cut'])} %"
+
+
+def test_the_slider_and_the_budget_decide_what_is_kept(page, library):
+    prune(page, library)
+    page.focus("#relative")
+    page.keyboard.press("Home")
+    expect(page.locator("#share")).to_have_text("0 % of the best score")
+    expect(page.locator("#pruned .cut")).to_have_count(0)
+    page.fill("#budget", "7")
+    page.click("#go")
+    expect(page.locator("#pruned .left").first).to_have_text("It was completed in 1889.")
+
+
+def test_passages_and_documents_fit_a_phone(page, library):
+    page.set_viewport_size({"width": 360, "height": 740})
+    prune(page, library)
+    passage, left = page.locator("#pruned li").first.locator("p").all()
+    assert left.bounding_box()["y"] >= passage.bounding_box()["y"] + passage.bounding_box()["height"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    ask(page, library)
+    figures = [fact.bounding_box()["y"] for fact in page.locator("#facts b").all()]
+    assert len(set(figures)) == 1
+    page.locator("#answers .link").first.click()
+    expect(page.locator("#document")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_the_page_asks_for_a_key_where_one_is_required(page):
@@ -167,6 +266,15 @@ def test_mistakes_are_shown_as_sentences(page, bm25):
     fill(page, "q" * 3000, ["a"])
     page.click("#go")
     expect(page.locator("#message")).to_have_text("The question has 3,000 characters; the limit is 2,000.")
+
+
+def test_the_figures_of_a_ranking_stand_in_one_row_on_a_phone(page, served, words, texts):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(str(served[0].base_url))
+    fill(page, words[5], texts)
+    page.click("#go")
+    expect(page.locator("#facts b")).to_have_count(4)
+    assert len({fact.bounding_box()["y"] for fact in page.locator("#facts b").all()}) == 1
 
 
 def test_it_fits_a_phone(page, served, words, texts):

@@ -41,6 +41,7 @@ WRONG["drop"] |= numbers.filter(lambda ratio: not 0 <= ratio < 1) | st.lists(oth
 COMMON = {"drop": "drop", "keep": "keep", "deadline_ms": "deadline_ms"}
 KEYS = {
     "/v1/rank": {"question": "question", "candidates": "documents", "top": "top"},
+    "/v1/prune": {"question": "question", "passages": "documents", "budget": "top"},
     "/v1/rerank": {"query": "question", "documents": "documents", "top_n": "top", "return_documents": "flag"},
     "/v2/rerank": {"query": "question", "documents": "documents", "rank_fields": "names"},
     "/rerank": {"query": "question", "texts": "documents", "raw_scores": "flag", "return_text": "flag"},

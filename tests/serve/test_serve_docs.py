@@ -31,7 +31,7 @@ def server(tmp_path_factory):
 
 def test_the_page_calls_every_path():
     assert {re.search(r"8080(/[\w/]+)", command)[1] for command in COMMANDS} == {
-        "/v1/rank", "/v2/rerank", "/rerank", "/v1/ask", "/metrics",
+        "/v1/rank", "/v1/prune", "/v2/rerank", "/rerank", "/v1/ask", "/metrics",
     }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from cascada.cli import (
     export,
     index,
     mcp,
+    prune,
     rank,
     scale,
     serve,
@@ -50,6 +51,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("tune")(tune.tune)
 app.command("rank")(rank.rank)
+app.command("prune")(prune.prune)
 app.command("ask")(ask.ask)
 app.command("index")(index.index)
 app.command("encode")(encode.encode)

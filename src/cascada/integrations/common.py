@@ -9,11 +9,12 @@ from typing import Any, Protocol, TypedDict, Unpack, cast, runtime_checkable
 
 import numpy as np
 
-from cascada.ranking import Ranker, Ranking
+from cascada.ranking import Pruned, Ranker, Ranking
 from cascada.ranking.checks import is_number
 from cascada.ranking.inputs import RankArguments, RankOptions
 from cascada.ranking.long_texts import Long
 from cascada.ranking.plan import Drop, Keep
+from cascada.ranking.prune import PruneArguments
 from cascada.ranking.result import TextOrMapping
 from cascada.ranking.selection import Cut
 
@@ -42,6 +43,15 @@ class SupportsRank(Protocol):
     def rank(
         self, question: str, candidates: Sequence[TextOrMapping], **arguments: Unpack[RankArguments]
     ) -> Ranking: ...
+
+
+@runtime_checkable
+class SupportsPrune(Protocol):
+    """A `Ranker`, or a `cascada.client.Client` of a server."""
+
+    def prune(
+        self, question: str, passages: Sequence[TextOrMapping], **arguments: Unpack[PruneArguments]
+    ) -> Pruned: ...
 
 
 def ranker_of(model: str | Path | SupportsRank | None) -> SupportsRank:

@@ -1,10 +1,13 @@
-"""LangChain: a document compressor.
+"""LangChain: two document compressors, one that sorts documents and one that cuts them.
 
 >>> from cascada import Ranker
 >>> from langchain_core.documents import Document
 >>> compressor = CascadaCompressor(ranker=Ranker.load("bm25"), top_n=1)
 >>> ranked = compressor.compress_documents([Document("It rained."), Document("By Shakespeare.")], "shakespeare's plays")
 >>> ranked[0].page_content
+'By Shakespeare.'
+>>> pruner = CascadaPruner(ranker=Ranker.load("bm25"))
+>>> pruner.compress_documents([Document("It rained. By Shakespeare.")], "shakespeare's plays")[0].page_content
 'By Shakespeare.'
 """
 
@@ -15,7 +18,15 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict
 
-from cascada.integrations.common import OnRanking, SupportsRank, candidates_of, descending_scores, options_in
+from cascada.integrations.common import (
+    OnRanking,
+    SupportsPrune,
+    SupportsRank,
+    candidates_of,
+    descending_scores,
+    options_in,
+)
+from cascada.ranking import PrunedPassage
 from cascada.ranking.long_texts import Long
 from cascada.ranking.selection import Cut
 
@@ -66,3 +77,40 @@ class CascadaCompressor(BaseDocumentCompressor):
 def _scored(document: Document, added: dict[str, Any]) -> Document:
     """A copy of the document with more metadata; the retriever's own documents are not changed."""
     return document.model_copy(update={"metadata": {**document.metadata, **added}})
+
+
+class CascadaPruner(BaseDocumentCompressor):
+    """Cuts documents down to the sentences that help to answer; those of which nothing is left are dropped.
+
+    `ranker` is a `Ranker` or a `Client`; the other arguments are those of `Ranker.prune`. The order of the documents
+    stays. They keep their metadata and get the score of their best sentence as `relevance_score`, the share of the text
+    that was cut as `share_cut`, and the characters that were kept, each as (start, end), as `kept`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    ranker: SupportsPrune
+    min_score: float | None = None
+    min_relative_score: float | None = None
+    budget: int | None = None
+    drop: Any = None
+    keep: Sequence[int] | None = None
+    deadline_ms: float | None = None
+    language: str = "en"
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+    ) -> list[Document]:
+        if not documents:
+            return []
+        texts = [document.page_content for document in documents]
+        options: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "ranker"}
+        pruned = self.ranker.prune(query, texts, **options)
+        return [_cut(documents[passage.index], passage) for passage in pruned if passage.kept]
+
+
+def _cut(document: Document, passage: PrunedPassage) -> Document:
+    """A copy of the document with what was kept of it."""
+    kept = [(sentence.start, sentence.end) for sentence in passage.kept]
+    metadata = {"relevance_score": passage.score, "share_cut": passage.share_cut, "kept": kept}
+    return document.model_copy(update={"page_content": passage.text, "metadata": {**document.metadata, **metadata}})

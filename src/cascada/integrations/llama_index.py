@@ -1,10 +1,14 @@
-"""LlamaIndex: a node postprocessor.
+"""LlamaIndex: two node postprocessors, one that sorts nodes and one that cuts their texts.
 
 >>> from cascada import Ranker
 >>> from llama_index.core.schema import NodeWithScore, TextNode
 >>> rerank = CascadaRerank(ranker=Ranker.load("bm25"), top_n=1)
 >>> nodes = [NodeWithScore(node=TextNode(text=text)) for text in ("It rained.", "By Shakespeare.")]
 >>> rerank.postprocess_nodes(nodes, query_str="shakespeare's plays")[0].text
+'By Shakespeare.'
+>>> pruner = CascadaPruner(ranker=Ranker.load("bm25"))
+>>> nodes = [NodeWithScore(node=TextNode(text="It rained. By Shakespeare."))]
+>>> pruner.postprocess_nodes(nodes, query_str="shakespeare's plays")[0].text
 'By Shakespeare.'
 """
 
@@ -16,7 +20,15 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 
 from cascada.core.errors import CascadaError
-from cascada.integrations.common import OnRanking, SupportsRank, candidates_of, descending_scores, options_in
+from cascada.integrations.common import (
+    OnRanking,
+    SupportsPrune,
+    SupportsRank,
+    candidates_of,
+    descending_scores,
+    options_in,
+)
+from cascada.ranking import PrunedPassage
 from cascada.ranking.long_texts import Long
 from cascada.ranking.selection import Cut
 
@@ -63,3 +75,47 @@ class CascadaRerank(BaseNodePostprocessor):
             self.on_ranking(ranking)
         pairs = zip(ranking, descending_scores(ranking), strict=True)
         return [NodeWithScore(node=nodes[item.index].node, score=score) for item, score in pairs]
+
+
+class CascadaPruner(BaseNodePostprocessor):
+    """Cuts the texts of nodes down to the sentences that help to answer; nodes of which nothing is left are dropped.
+
+    `ranker` is a `Ranker` or a `Client`; the other arguments are those of `Ranker.prune`. The order of the nodes and
+    their scores stay. The nodes are copies, with the share of the text that was cut as `share_cut` in their metadata.
+    """
+
+    ranker: SupportsPrune = Field(exclude=True)
+    min_score: float | None = None
+    min_relative_score: float | None = None
+    budget: int | None = None
+    drop: Any = None
+    keep: Sequence[int] | None = None
+    deadline_ms: float | None = None
+    language: str = "en"
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "CascadaPruner"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None:
+            raise CascadaError("There is no question to prune the nodes for: give query_bundle or query_str.")
+        if not nodes:
+            return []
+        texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
+        own = ("min_score", "min_relative_score", "budget", "drop", "keep", "deadline_ms", "language")
+        options: dict[str, Any] = {name: getattr(self, name) for name in own}
+        pruned = self.ranker.prune(query_bundle.query_str, texts, **options)
+        return [_cut(nodes[passage.index], passage) for passage in pruned if passage.kept]
+
+
+def _cut(node: NodeWithScore, passage: PrunedPassage) -> NodeWithScore:
+    """A copy of the node with what was kept of it; the index's own nodes are not changed."""
+    copy = node.node.model_copy(deep=True)
+    copy.set_content(passage.text)
+    copy.metadata["share_cut"] = passage.share_cut
+    for excluded in (copy.excluded_llm_metadata_keys, copy.excluded_embed_metadata_keys):
+        excluded.append("share_cut")  # for the application, not for the prompt
+    return NodeWithScore(node=copy, score=node.score)

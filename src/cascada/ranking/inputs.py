@@ -167,12 +167,22 @@ def checked_group(group: QuestionCandidates) -> CheckedGroup:
         question, candidates = group
     except (TypeError, ValueError):
         raise CascadaError(f"A group is {type(group).__name__}; it must be a question with its candidates.") from None
-    if not isinstance(question, str):
-        raise CascadaError(f"The question is {type(question).__name__}; it must be a string.")
-    if not question.strip():
-        raise CascadaError("The question is empty.")
-    if isinstance(candidates, (str, bytes, Mapping)) or not isinstance(candidates, Sequence):
+    check_question(question)
+    if not is_list(candidates):
         raise CascadaError(f"The candidates are {type(candidates).__name__}; they must be a list of strings.")
     if not candidates:
         raise CascadaError("There are no candidates to rank.")
     return CheckedGroup(question, tuple(candidates))
+
+
+def check_question(question: str) -> None:
+    """A question is a string that is not empty."""
+    if not isinstance(question, str):
+        raise CascadaError(f"The question is {type(question).__name__}; it must be a string.")
+    if not question.strip():
+        raise CascadaError("The question is empty.")
+
+
+def is_list(values: object) -> bool:
+    """Whether this is a list of candidates, and not one text or mapping."""
+    return isinstance(values, Sequence) and not isinstance(values, (str, bytes, Mapping))

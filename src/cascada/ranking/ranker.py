@@ -25,12 +25,15 @@ from cascada.ranking.inputs import (
 from cascada.ranking.long_texts import Long, limit_of, read_texts
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
 from cascada.ranking.prior import is_sure, places, sure_scores, trusted, with_prior
+from cascada.ranking.prune import PruneOptions, pruned, split_passages
+from cascada.ranking.pruned import Pruned
 from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
 from cascada.ranking.score_cache import ScoreCache
 from cascada.ranking.selection import Cut, is_likely, selected
 from cascada.ranking.stage import NO_DEADLINE, Floats, Pairs, Stage
 from cascada.ranking.tracing import rank_span
 from cascada.text.sentence_windows import Span
+from cascada.text.words import words
 
 Loader = Callable[..., "Ranker"]
 
@@ -220,6 +223,45 @@ class Ranker:
             self._skipped(group, options) if _skips(group, options) else self._ranking(group, *next(computed), options)
             for group in batch
         ]
+
+    def prune(
+        self,
+        question: str,
+        passages: Sequence[TextOrMapping],
+        *,
+        min_score: float | None = None,
+        min_relative_score: float | None = None,
+        budget: int | None = None,
+        drop: Drop = None,
+        keep: Keep | None = None,
+        deadline_ms: float | None = None,
+        language: str = "en",
+    ) -> Pruned:
+        """Keep the sentences of each passage that help to answer; the order of passages and sentences stays.
+
+        Passages are strings, or mappings with a "text" and perhaps a "context", such as a title. All of their sentences
+        are ranked together, each in the context of the sentence before it where the ranker can tell the two apart.
+
+        - A sentence is kept if its score is at least `min_relative_score` (default 0.4) times the best sentence's, and
+          at least `min_score`, in [0, 1]. If it begins with a pronoun, the sentence before it is kept, too.
+        - `budget` keeps instead the best sentences of all passages, up to this many tokens; with it, the relative
+          threshold applies only if it is given. Tokens are counted by the ranker's own tokenizer, or in words.
+        - `drop`, `keep` and `deadline_ms` are those of `rank`. Without a budget, sentences that an exit drops are cut.
+        - `language`, a two-letter code, chooses the rules by which sentences are split.
+
+        >>> ranker = Ranker.load("bm25")
+        >>> ranker.prune("who wrote hamlet?", ["It rained. Hamlet is by Shakespeare."])[0].text
+        'Hamlet is by Shakespeare.'
+        """
+        options = PruneOptions.of(min_score=min_score, min_relative_score=min_relative_score, budget=budget)
+        to_run = RankOptions.of(drop=drop, keep=keep, deadline_ms=deadline_ms)
+        split = split_passages(question, passages, context=self.reads_context, language=language)
+        ranking = self.rank_together([(question, split.candidates)], to_run)[0] if split.candidates else None
+        return pruned(split, ranking, options, self.count_tokens)
+
+    def count_tokens(self, text: str) -> int:
+        """The number of tokens of a text; of words, for rankers without a tokenizer."""
+        return len(words(text)) if self._limit is None else len(self._limit.tokens(text))
 
     def score(self, question: str, candidates: Sequence[TextOrMapping], *, drop: Drop = None) -> Floats:
         """The scores in [0, 1], in the order of the candidates; comparable only if none is dropped (`drop=0`)."""

@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from cascada.ranking.result import on_one_line
-from cascada.search.passage import Passage
+from cascada.search.passage import Passage, document_id
 from cascada.text.words import without_surrogates
 
 CONTEXT = 240
@@ -55,9 +55,14 @@ class Answer:
             return f"{self.document}, line {self.line}"
         return self.document if self.page is None else f"{self.document}, page {self.page}"
 
+    @property
+    def document_id(self) -> str:
+        """The document's id in an index; see `Asker.document`."""
+        return document_id(self.document)
+
     def to_dict(self) -> dict[str, Any]:
         """Its part of what `cascada ask --json` prints."""
-        keys = ("text", "document", "start", "end", "score", "line", "page")
+        keys = ("text", "document", "document_id", "start", "end", "score", "line", "page")
         passage = {key: getattr(self.passage, key) for key in ("text", "start", "end", "score")}
         short = None if self.short is None else asdict(self.short)
         values = {key: getattr(self, key) for key in keys} | {"answer": short, "passage": passage}

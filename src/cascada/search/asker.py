@@ -14,6 +14,7 @@ from cascada.ranking.result import TextOrMapping
 from cascada.ranking.tracing import rank_span
 from cascada.search.answers import Answer, Answers, ShortAnswer, Times
 from cascada.search.candidates import CandidateSentence, candidate_sentences
+from cascada.search.passage import Passage
 from cascada.search.retrievers import Retriever
 from cascada.search.tracing import ask_span, retrieve_span
 from cascada.systems.decoupled.engine import with_store
@@ -98,6 +99,12 @@ class Asker:
             answers = _with_short_answers(self.reader, question, answers)
         seconds = Times(retrieved - started, split - retrieved, ranked - split, time.perf_counter() - ranked)
         return self._answers(ranking, answers, len(passages), len(candidates), seconds)
+
+    def document(self, identifier: str) -> list[Passage]:
+        """The passages of the document with this id (`Answer.document_id`), in order; none if the search engine has no
+        such document, or cannot look documents up."""
+        look_up = getattr(self.retriever, "document", None)
+        return list(look_up(identifier)) if look_up else []
 
     def _rank(self, question: str, candidates: Sequence[CandidateSentence], options: RankOptions) -> Ranking:
         read = [self._to_rank(candidate) for candidate in candidates]

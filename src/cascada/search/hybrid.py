@@ -37,6 +37,10 @@ class HybridRetriever:
         """At most `count` passages, best first."""
         return fused([self.index.retrieve(question, count), self.nearest(question, count)], count)
 
+    def document(self, identifier: str) -> list[Passage]:
+        """The passages of the document with this id, in order; none if there is none."""
+        return self.index.document(identifier)
+
     def nearest(self, question: str, count: int) -> list[Passage]:
         """At most `count` passages, the one with the nearest vector first."""
         vector = question_vector(self.encoder.engine, question)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -61,6 +63,15 @@ class Passage:
     def page_at(self, offset: int) -> int | None:
         """The page at a character of the passage."""
         return None if self.page is None else self.page + self.text.count("\f", 0, offset)
+
+
+def document_id(name: str) -> str:
+    """The id of a file or a document in an index: a hash, since a file's name need not be valid text."""
+    try:
+        encoded = os.fsencode(name)
+    except UnicodeEncodeError:  # the id of a line of JSONL, which may hold anything that JSON can write
+        encoded = name.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()
 
 
 def passages(document: Document) -> Iterator[Passage]:

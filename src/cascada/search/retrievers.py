@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, Protocol, get_args
 
 from cascada.core.errors import CascadaError
-from cascada.search.passage import Passage
+from cascada.search.passage import Passage, document_id
 from cascada.search.tfidf import RESCORED, TfIdf
 from cascada.text.bm25 import BM25Index
 
@@ -51,6 +51,11 @@ class MemoryRetriever:
         scores = self._index.scores(question)
         numbers = self._index.best(question, count, scores)
         return [replace(self.passages[number], score=float(scores[number])) for number in numbers]
+
+    def document(self, identifier: str) -> list[Passage]:
+        """The passages of the document with this id (`Answer.document_id`), in order; none if there is none."""
+        own = [passage for passage in self.passages if document_id(passage.document) == identifier]
+        return sorted(own, key=lambda passage: passage.start)
 
 
 def checked_scoring(scoring: str) -> Scoring:

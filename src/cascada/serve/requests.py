@@ -22,8 +22,8 @@ MAX_DEPTH = 32
 """Levels of nested lists and objects. Deeper ones could be parsed, but not written again."""
 
 
-class RankParameters(BaseModel):
-    """How a ranking may be cut short. Every dialect accepts these, though only ours defines them."""
+class PlanParameters(BaseModel):
+    """How much of a ranking is computed."""
 
     model_config = ConfigDict(strict=True)
 
@@ -38,6 +38,11 @@ class RankParameters(BaseModel):
     deadline_ms: Number | None = Field(
         None, gt=0, description="After this many milliseconds, respond with the best complete order so far."
     )
+
+
+class RankParameters(PlanParameters):
+    """How a ranking may be cut short. Every dialect accepts these, though only ours defines them."""
+
     min_score: Number | None = Field(None, ge=0, le=1, description="Return only results whose score is at least this.")
     cut: Literal["gap"] | None = Field(None, description="Return only the results before the widest gap in the scores.")
     long: Literal["best", "first", "error"] | None = Field(

@@ -15,6 +15,8 @@ from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
 from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.prior import first_stage_scores, sure_scores
+from cascada.ranking.prune import PruneOptions, SplitPassages, pruned
+from cascada.ranking.pruned import Pruned
 from cascada.ranking.ranker import reselected
 from cascada.ranking.result import TextOrMapping
 from cascada.ranking.tracing import rank_span
@@ -26,6 +28,9 @@ from cascada.serve.settings import ServerSettings
 
 LONGEST_RETRY = 30
 """Seconds; beyond that, an estimate of the wait is worth nothing."""
+
+SENTENCES_PER_DOCUMENT = 10
+"""Sentences that a request may have pruned, for each document that it may have ranked."""
 
 T = TypeVar("T")
 
@@ -84,20 +89,38 @@ class Service:
         parameters: RankParameters,
         top: int | None = None,
     ) -> Ranking:
-        """Rank the candidates of one request, possibly in a batch with others."""
+        """Rank the candidates of one request."""
         options = self.options(parameters, top)
-        group = self._checked(question, candidates)
+        group = self.checked(question, candidates)
         if options.skip_if_sure is not None:
             sure_scores(group.candidates)
         elif options.prior:
             first_stage_scores(group.candidates)
         with rank_span(self.settings.model, question, candidates, options) as record:
-            job = Job.of(group, options)
-            self.batcher.add(job)
-            ranking = reselected(await self._wait_for(request, job.result), options)
+            ranking = await self.rank_checked(request, group, options)
             record(ranking)
-        request.state.log_fields.update(candidates=len(candidates), complete=ranking.complete)
         return ranking
+
+    async def rank_checked(self, request: Request, group: CheckedGroup, options: RankOptions) -> Ranking:
+        """Rank a group within the limits, possibly in a batch with others."""
+        job = Job.of(group, options)
+        self.batcher.add(job)
+        ranking = await self._wait_for(request, job.result)
+        request.state.log_fields.update(candidates=len(group.candidates), complete=ranking.complete)
+        return reselected(ranking, options)
+
+    async def prune(
+        self, request: Request, split: SplitPassages, options: PruneOptions, ranked_by: RankOptions
+    ) -> Pruned:
+        """Prune passages that are split and within the limits. Their sentences are ranked in batches, as any others."""
+        most = SENTENCES_PER_DOCUMENT * self.settings.max_documents
+        if len(split.candidates) > most:
+            raise ApiError(
+                "too_large", f"The passages have {len(split.candidates):,} sentences; the limit is {most:,}."
+            )
+        group = CheckedGroup(split.question, tuple(split.candidates))
+        ranking = await self.rank_checked(request, group, ranked_by) if split.candidates else None
+        return await asyncio.to_thread(pruned, split, ranking, options, self.ranker.count_tokens)
 
     async def call(self, request: Request, work: Callable[[], T]) -> T:
         """Run other work in the computing thread, unless the client disconnects first."""
@@ -129,7 +152,7 @@ class Service:
         _check_length("The question", question, self.settings.max_question)
         _check_encodable("The question", question)
 
-    def _checked(self, question: str, candidates: Sequence[TextOrMapping]) -> CheckedGroup:
+    def checked(self, question: str, candidates: Sequence[TextOrMapping]) -> CheckedGroup:
         """Check the limits. Pydantic has checked the types, and the ranker checks nothing again."""
         self.check_question(question)
         if not candidates:

@@ -13,7 +13,7 @@ from cascada.search.files import Report, Source, Watch
 from cascada.search.index import layout
 from cascada.search.index.layout import FileRecord
 from cascada.search.index.update import Update, forget, only_writer, update
-from cascada.search.passage import Passage
+from cascada.search.passage import Passage, document_id
 from cascada.search.retrievers import checked_scoring
 from cascada.search.tfidf import RESCORED, Term, TfIdf
 from cascada.text.words import words
@@ -113,7 +113,11 @@ class Index:
 
     def passages_of(self, document: str) -> list[Passage]:
         """The passages of a document, in order; none if it is not in the index."""
-        query = Query.term_query(self.schema, "document", layout.file_key(document))
+        return self.document(document_id(document))
+
+    def document(self, identifier: str) -> list[Passage]:
+        """The passages of the document with this id (`Answer.document_id`), in order; none if there is none."""
+        query = Query.term_query(self.schema, "document", identifier)
         return sorted(self._all(query), key=lambda passage: passage.start)
 
     def passages_with(self, keys: Sequence[bytes]) -> list[Passage]:

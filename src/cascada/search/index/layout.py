@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +19,7 @@ from cascada.core.errors import CascadaError, DataError, first_line
 from cascada.core.files import atomic_write
 from cascada.search.candidates import heading_of
 from cascada.search.formats import status
-from cascada.search.passage import Passage
+from cascada.search.passage import Passage, document_id
 from cascada.text.words import words
 
 FORMAT = 2
@@ -96,11 +95,6 @@ def schema() -> tantivy.Schema:
     return builder.build()
 
 
-def file_key(path: str) -> str:
-    """The key of a file's or a document's passages: a hash, since a file's name need not be valid text."""
-    return hashlib.blake2b(os.fsencode(path), digest_size=16).hexdigest()
-
-
 def passage_key(passage: Passage) -> bytes:
     """What a passage's encoding depends on, in 16 bytes: its text and the context in which its sentences are read."""
     read = f"{heading_of(passage)}\0{passage.text}"
@@ -116,7 +110,7 @@ def entry_of(passage: Passage, file: str) -> tantivy.Document:
     entry.add_bytes("passage", json.dumps(fields).encode())
     entry.add_text("file", file)
     entry.add_text("key", passage_key(passage).hex())
-    entry.add_text("document", file_key(passage.document))
+    entry.add_text("document", document_id(passage.document))
     return entry
 
 

@@ -15,8 +15,8 @@ import tantivy
 
 from cascada.core.errors import CascadaError, DataError, first_line
 from cascada.search.files import Report, Source, Watch, file_passages, find_files, report_skipped
-from cascada.search.index.layout import FileRecord, add_record, entry_of, file_key
-from cascada.search.passage import Passage
+from cascada.search.index.layout import FileRecord, add_record, entry_of
+from cascada.search.passage import Passage, document_id
 
 if TYPE_CHECKING:
     from cascada.search.index.index import Index
@@ -105,12 +105,12 @@ class Writer:
         self.uncommitted = 0
 
     def forget(self, path: str) -> None:
-        self.engine.delete_documents_by_term("file", file_key(path))
+        self.engine.delete_documents_by_term("file", document_id(path))
 
     def replace(self, record: FileRecord) -> None:
         """Index a file again. Its last passage, which carries the record, is added once the whole file was read."""
         self.forget(record.path)
-        file = file_key(record.path)
+        file = document_id(record.path)
         last: Passage | None = None
         count = 0
         for passage in file_passages(Path(record.path)):

@@ -1,4 +1,4 @@
-"""The web page at `/`: three files, no build step, nothing loaded from elsewhere."""
+"""The web page at `/`: four files, no build step, nothing loaded from elsewhere."""
 
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
@@ -10,6 +10,7 @@ FILES = {
     "/": ("index.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
+    "/passages.js": ("passages.js", "text/javascript"),
 }
 
 HEADERS = {

@@ -1,12 +1,12 @@
 "use strict";
-// The web page of a Cascada server: sends what is typed to /v1/rank or /v1/ask and draws the response.
+// The web page of a Cascada server: sends what is typed to /v1/rank, /v1/prune or /v1/ask and draws the response.
 
 const $ = (id) => document.getElementById(id);
 const SHOWN = 40; // bars drawn at first; the rest on demand
 const PAUSE = 180; // ms to wait after the last move of the slider
 let server = { exits: [], asks: false };
 let showAll = false;
-let last = null; // the last ranking, and the time until it arrived
+let last = null; // the last response, the texts that were sent, and the time until it arrived
 let latest = 0; // number of the latest request; responses to older ones are not drawn
 
 const EXAMPLE = {
@@ -25,6 +25,11 @@ const EXAMPLE = {
     "The play was one of Shakespeare's most popular works during his lifetime.",
     "Thomas Kyd wrote The Spanish Tragedy.",
   ],
+  passages: [
+    "The Tragedy of Hamlet, Prince of Denmark, usually shortened to Hamlet, is a tragedy. It was written by William Shakespeare between 1599 and 1601. It is his longest play. Set in Denmark, the play depicts Prince Hamlet and his attempts to exact revenge against his uncle.",
+    "Shakespeare's plays were performed at the Globe. The theatre burned down in 1613. Many believe that between 1599 and 1601 Shakespeare wrote Hamlet for his own company. The role was almost certainly created for Richard Burbage.",
+    "A hamlet is a small human settlement. In different countries, a hamlet is about the size of a town, village or parish.",
+  ],
 };
 
 function element(tag, className, text) {
@@ -35,6 +40,10 @@ function element(tag, className, text) {
 }
 
 function settings() {
+  if (mode() === "prune") {
+    const budget = Number($("budget").value);
+    return { min_relative_score: Number($("relative").value) / 100, ...(budget > 0 && { budget }) };
+  }
   const drop = Number($("drop").value);
   const deadline = Number($("deadline").value);
   return { ...(drop >= 0 && { drop: drop / 100 }), ...(deadline > 0 && { deadline_ms: deadline }) };
@@ -47,12 +56,21 @@ function showDrop() {
   $("drop").setAttribute("aria-valuetext", words);
 }
 
+function showShare() {
+  const words = `${$("relative").value} % of the best score`;
+  $("share").textContent = words;
+  $("relative").setAttribute("aria-valuetext", words);
+}
+
 const mode = () => new FormData($("form")).get("mode") || "rank";
 
-async function post(path, body) {
+const post = (path, body) => call(path, { method: "POST", body: JSON.stringify(body) });
+const get = (path) => call(path, {});
+
+async function call(path, request) {
   const headers = { "Content-Type": "application/json" };
   if ($("key").value) headers.Authorization = `Bearer ${$("key").value}`;
-  const response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await fetch(path, { ...request, headers });
   const content = await response.json().catch(() => ({}));
   if (response.status === 401) $("access").open = true;
   if (!response.ok) throw new Error((content.error && content.error.message) || `The server answered ${response.status}.`);
@@ -62,17 +80,18 @@ async function post(path, body) {
 async function go() {
   const number = ++latest;
   const question = $("question").value.trim();
-  const candidates = $("candidates").value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const chosen = mode();
+  const texts = typedTexts();
   if (!question) return say("Type a question first.", true);
-  if (mode() === "rank" && !candidates.length) return say("Enter candidates, one per line.", true);
+  if (chosen !== "ask" && !texts.length) return say(`Enter ${WHOSE[chosen].toLowerCase()}.`, true);
   $("result").setAttribute("aria-busy", "true");
   const started = performance.now();
   try {
-    const body = mode() === "ask" ? { question, top: 5 } : { question, candidates };
-    const content = await post(mode() === "ask" ? "/v1/ask" : "/v1/rank", { ...body, ...settings() });
+    const own = { rank: { candidates: texts }, prune: { passages: texts }, ask: { top: 5 } }[chosen];
+    const content = await post(`/v1/${chosen}`, { question, ...own, ...settings() });
     if (number !== latest) return;
-    if (mode() === "ask") drawAnswers(content);
-    else drawRanking(content, performance.now() - started);
+    last = { content, texts, ms: performance.now() - started };
+    ({ rank: drawRanking, prune: drawPruned, ask: drawAnswers })[chosen](content);
   } catch (error) {
     if (number === latest) say(error instanceof TypeError ? "The server cannot be reached." : error.message, true);
   } finally {
@@ -80,11 +99,27 @@ async function go() {
   }
 }
 
+const WHOSE = { rank: "Candidates, one per line", prune: "Passages, with an empty line between them" };
+const BUTTONS = { rank: "Rank", prune: "Prune", ask: "Ask" };
+
+// Candidates are lines; passages are divided by empty lines.
+function typedTexts() {
+  const texts = $("candidates").value.split(mode() === "prune" ? /\n[^\S\n]*\n/ : "\n");
+  return texts.map((text) => text.trim()).filter(Boolean);
+}
+
+// Show one kind of result, and none of the others.
+function show(wanted) {
+  ["lanes", "answers", "pruned"].forEach((id) => ($(id).hidden = id !== wanted));
+}
+
 function say(words, wrong = false) {
   $("message").textContent = words;
   $("message").className = wrong ? "hint wrong" : "hint";
   $("message").hidden = !words;
-  if (wrong) ["facts", "lanes", "answers"].forEach((id) => ($(id).hidden = true));
+  if (!wrong) return;
+  show(null);
+  $("facts").hidden = true;
 }
 
 function drawFacts(facts) {
@@ -99,8 +134,7 @@ function drawFacts(facts) {
 const percent = (share) => `${Math.round(share * 100)} %`;
 const time = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`);
 
-function drawRanking(ranking, ms) {
-  last = [ranking, ms];
+function drawRanking(ranking) {
   const ran = ranking.stages.filter((stage) => stage.candidates > 0);
   const computed = 1000 * ran.reduce((sum, stage) => sum + stage.seconds, 0);
   say(ranking.complete ? "" : "The deadline stopped the cascade: this is the order at its last finished exit.");
@@ -108,12 +142,11 @@ function drawRanking(ranking, ms) {
   drawFacts([
     [String(ranking.items.length), ranking.items.length === 1 ? "candidate" : "candidates"],
     ...(isCascade ? [[percent(1 - ranking.relative_cost), "of the cost saved"]] : []),
-    [time(computed), "computing"], [time(ms), "round trip"],
+    [time(computed), "computing"], [time(last.ms), "round trip"],
   ]);
   drawExits(ran);
   drawBars(ranking, ran);
-  $("lanes").hidden = false;
-  $("answers").hidden = true;
+  show("lanes");
 }
 
 function drawExits(ran) {
@@ -180,29 +213,19 @@ function move(row, from) {
   requestAnimationFrame(() => requestAnimationFrame(() => { row.style.transition = ""; row.style.transform = ""; }));
 }
 
-function drawAnswers(response) {
-  const none = !response.answers.length ? "No paragraph shares a word with the question." : "";
-  const unlikely = response.likely === false ? "Nothing here is likely to be an answer." : "";
-  say(none || unlikely || (response.complete ? "" : "The deadline stopped the cascade: these are its best answers so far."));
-  drawFacts([[String(response.passages), "paragraphs found"], [String(response.sentences), "sentences ranked"], [percent(1 - response.relative_cost), "of the cost saved"]]);
-  $("answers").replaceChildren(...response.answers.map(answerItem));
-  $("answers").hidden = false;
-  $("lanes").hidden = true;
-}
-
-function answerItem(answer) {
-  const start = answer.start - answer.passage.start;
-  const item = element("li");
-  const text = element("p");
-  text.append(answer.passage.text.slice(0, start), element("mark", "", answer.text), answer.passage.text.slice(start + answer.text.length));
-  const place = answer.line ? `, line ${answer.line}` : answer.page ? `, page ${answer.page}` : "";
-  item.append(text, element("p", "where", `${answer.document}${place} · ${answer.score.toFixed(3)}`));
-  return item;
-}
-
 function switchMode() {
-  $("own").hidden = mode() === "ask";
-  $("go").textContent = mode() === "ask" ? "Ask" : "Rank";
+  const chosen = mode();
+  $("own").hidden = chosen === "ask";
+  $("whose").textContent = WHOSE[chosen] || "";
+  $("keeping").hidden = chosen !== "prune";
+  $("dropping").hidden = chosen === "prune";
+  $("go").textContent = BUTTONS[chosen];
+}
+
+function insertExample() {
+  $("question").value = EXAMPLE.question;
+  $("candidates").value = mode() === "prune" ? EXAMPLE.passages.join("\n\n") : EXAMPLE.candidates.join("\n");
+  go();
 }
 
 async function checkServer() {
@@ -212,7 +235,7 @@ async function checkServer() {
     const exits = server.exits.filter(Boolean);
     const where = exits.length > 1 ? `, exits after layers ${exits.join(", ")}` : "";
     $("model").textContent = response.ok ? `${server.model}${where}` : "the model is warming up …";
-    $("modes").hidden = !server.asks;
+    $("asks").hidden = !server.asks;
     if (!response.ok) setTimeout(checkServer, 700);
   } catch {
     $("model").textContent = "the server cannot be reached";
@@ -221,15 +244,20 @@ async function checkServer() {
 }
 
 let pause;
-$("drop").addEventListener("input", () => {
-  showDrop();
-  clearTimeout(pause);
-  if (last || !$("answers").hidden) pause = setTimeout(go, PAUSE);
-});
+for (const [slider, showValue] of [["drop", showDrop], ["relative", showShare]]) {
+  $(slider).addEventListener("input", () => {
+    showValue();
+    clearTimeout(pause);
+    if (last) pause = setTimeout(go, PAUSE);
+  });
+}
 $("form").addEventListener("submit", (event) => { event.preventDefault(); go(); });
 $("form").addEventListener("change", (event) => { if (event.target.name === "mode") switchMode(); });
 $("candidates").addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) go(); });
-$("example").addEventListener("click", () => { $("question").value = EXAMPLE.question; $("candidates").value = EXAMPLE.candidates.join("\n"); go(); });
-$("more").addEventListener("click", () => { showAll = !showAll; if (last) drawRanking(...last); });
+$("example").addEventListener("click", insertExample);
+$("more").addEventListener("click", () => { showAll = !showAll; if (last) drawRanking(last.content); });
+$("close").addEventListener("click", () => $("document").close());
 showDrop();
+showShare();
+switchMode(); // a browser may remember what was chosen
 checkServer();

@@ -311,7 +311,8 @@ def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
     lengths = mask.sum(-1)
     order = lengths.argsort()
     chunks = []
-    for rows in order.split(CHUNK):
+    for start in range(0, len(order), CHUNK):
+        rows = order[start : start + CHUNK]
         longest = int(lengths[rows].max())
         own, own_mask = ids[rows, :longest], mask[rows, :longest]
         states = side.output(side.run(side.embed(own, torch.zeros_like(own)), own_mask, 0, side.depth))

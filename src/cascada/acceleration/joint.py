@@ -160,7 +160,7 @@ class JointTrainer(LearnerTrainer):
     """Selects the epoch in which the exits, the last one included, rank the model's best candidate highest."""
 
     measure = "agreement"
-    learner: JointLearner  # type: ignore[assignment]
+    learner: JointLearner
 
     def _measure(self, dev: list[Scored]) -> dict[str, float]:
         self.model.eval()

@@ -40,7 +40,8 @@ def encoder_weights(
     if activation not in ACTIVATIONS:
         known = ", ".join(ACTIVATIONS)
         raise CascadaError(f"The encoder's activation is {activation}; those that can be exported are {known}.")
-    if config.model_type == "deberta-v2" and encoder.encoder.encoder.conv is not None:
+    stack: Any = encoder.encoder
+    if config.model_type == "deberta-v2" and stack.encoder.conv is not None:
         raise CascadaError("DeBERTa-v2's convolution after the first layer cannot be exported: run it in torch.")
     return RankerWeights(
         embeddings=_embeddings(encoder, longest),

@@ -17,7 +17,7 @@ def run_layers(graph: Graph, weights: RankerWeights, states: str, first: int, la
     """The states after layers `first`+1 to `last`, (pairs, tokens, hidden)."""
     layers = weights.layers[first:last]
     if layers and isinstance(layers[0], RotaryLayer):
-        return rotary.run_layers(graph, weights, cast(tuple[RotaryLayer, ...], layers), states, products)
+        return rotary.run_layers(graph, weights, layers, states, products)
     plain = cast(tuple[Layer, ...], layers)
     if weights.distances is not None:
         return disentangled.run_layers(graph, weights, plain, states, products)

@@ -36,12 +36,12 @@ def encoder_weights(
 ) -> RankerWeights:
     """The weights of an encoder's embeddings, of `layers` of its type, and of `heads`; for up to `longest` tokens."""
     config = encoder.config
-    network: Any = encoder.encoder
     activation = activation_of(config)
     if activation not in ACTIVATIONS:
         known = ", ".join(ACTIVATIONS)
         raise CascadaError(f"The encoder's activation is {activation}; those that can be exported are {known}.")
-    if config.model_type == "deberta-v2" and network.encoder.conv is not None:
+    stack: Any = encoder.encoder
+    if config.model_type == "deberta-v2" and stack.encoder.conv is not None:
         raise CascadaError("DeBERTa-v2's convolution after the first layer cannot be exported: run it in torch.")
     return RankerWeights(
         embeddings=_embeddings(encoder, longest),

@@ -118,7 +118,8 @@ class DecoupledExporter:
     def _layers(self, graph: Graph, states: str, first: int, exit: int, products: Products) -> tuple[str, str]:
         """The states after the layers, and the features; the very last layer gives no states."""
         join = self.model.shape.join
-        *layers, top = cast(tuple[Layer, ...], self.joint.layers[first - join : exit - join])
+        joint = cast(tuple[Layer, ...], self.joint.layers)  # `check` refuses encoders with rotary layers here
+        *layers, top = joint[first - join : exit - join]
         for layer in layers:
             states = run_layer(graph, layer, states, "", self.joint, products)
         if exit == self.model.shape.exits[-1]:

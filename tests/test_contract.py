@@ -65,7 +65,7 @@ TORCH = (
     *LEARNING,
     "training.*",
     *(f"acceleration.{name}" for name in ("accelerate", "heads", "pooled")),
-    "reading.*",
+    *(f"reading.{name}" for name in ("engine_torch", "examples", "export", "folder", "learner", "network", "settings")),
     "bench.prepare",
     "bench.peer_folder",
     "scale.*",

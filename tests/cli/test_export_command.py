@@ -35,7 +35,7 @@ def run(*arguments):
 
 def test_it_writes_a_ranker_and_prints_its_size(cascade_folder, tmp_path):
     said = run(cascade_folder, tmp_path / "out")
-    assert "MB, MAP not compared: give --data" in said
+    assert "MB, not compared: give --data" in said
     assert Ranker.load(tmp_path / "out").exits == Ranker.load(cascade_folder).exits
 
 

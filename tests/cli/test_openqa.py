@@ -190,3 +190,14 @@ def test_a_test_file_is_searched_in_the_whole_pool_and_never_seen_in_training(sq
     run(squad, tmp_path / "tfidf", None, *options, "--scoring", "tfidf")
     (group,) = read(f"{tmp_path / 'tfidf'}-test.jsonl")
     assert (group.candidates[0].id, group.labels[0]) == ("Ebro/1", 1)
+
+
+def test_test_questions_without_answers_are_refused_before_anything_is_written(squad, tmp_path):
+    content = json.loads(squad.read_text())
+    for number, paragraph in enumerate(content["data"][0]["paragraphs"]):
+        paragraph["qas"][0] |= {"id": f"blank-{number}", "answers": [{"text": "", "answer_start": 0}]}
+    blank = tmp_path / "blank.json"
+    blank.write_text(json.dumps({"data": content["data"][:1]}))
+    with pytest.raises(CascadaError, match="No test question has an answer"):
+        run(squad, tmp_path / "out", None, "--test", blank)
+    assert not list(tmp_path.glob("out-*"))

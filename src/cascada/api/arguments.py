@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cascada.core.errors import CascadaError
 from cascada.data import Group, identified, load, select
 from cascada.data.catalog import split_or_default
 from cascada.data.statistics import parse_mode
+
+if TYPE_CHECKING:
+    from cascada.reading.measure import MarkedQuestion
 
 LocalPath = str | Path
 
@@ -45,6 +48,17 @@ def load_data(
     split = split_or_default(name, split, default_split)
     groups = load(name, root=root, split=split, mode=parse_mode(mode))
     return groups, f"{name}{f' {split}' if split else ''} ({mode})"
+
+
+def reader_questions(data: Data, **others: object) -> list[MarkedQuestion]:
+    """The questions to measure a reader on; `others` are arguments that only data for rankers has, by name."""
+    from cascada.reading.measure import read_questions
+
+    given = [name for name, value in others.items() if value is not None]
+    if given or not isinstance(data, (str, Path)):
+        problem = f"{given[0]} is for rankers" if given else "groups are for rankers"
+        raise CascadaError(f"{problem}: a reader is measured on a file in SQuAD's layout.")
+    return read_questions(data)
 
 
 def read_texts(path: LocalPath) -> list[str]:

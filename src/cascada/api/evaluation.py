@@ -6,11 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, reporting
+from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, reader_questions, reporting
 from cascada.api.judgements import JudgedData, Source, judged_data
 from cascada.core.errors import CascadaError, require
+from cascada.core.folder import READER, SHAPE_FILE, kind_of
 from cascada.data import Group, Qrels, Run, read_run
 from cascada.metrics import DEFAULT_MEASURES, Comparison, Evaluation, Measure, compare
 from cascada.metrics import evaluate as measure_run
@@ -18,6 +19,9 @@ from cascada.ranking import Ranker, Ranking
 from cascada.ranking.inputs import RankOptions
 from cascada.ranking.plan import Drop, Keep
 from cascada.ranking.runs import RunCosts, run_of
+
+if TYPE_CHECKING:
+    from cascada.reading.measure import MarkedQuestion
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def evaluate(
     against: LocalPath | Run | None = None,
     on_progress: OnProgress | None = None,
 ) -> Evaluated:
-    """Rank a data set, or take a run of it, and measure the ranking as trec_eval does.
+    """Rank a data set, or take a run of it, and measure the ranking as trec_eval does; or measure a reader.
 
     `model` is whatever `Ranker.load` takes, a ranker, a run, or the path of a TREC run file. `data` is a known name
     with its folder as `root` and a `split` (by default `test`), a file, `NAME:FILE`, `hf:ID`, or groups with ids.
@@ -95,7 +99,21 @@ def evaluate(
 
     `drop`, `keep` and `store` are those of `Ranker.rank` and `Ranker.load`. `against` is another run of the same data,
     or its file: the result then has the differences and their significance.
+
+    If `model` is the folder of a reader, `data` is a file in SQuAD's layout; the measures are exact match (EM) and F1
+    of the answers in the questions' own paragraphs, by SQuAD's rules. None of the other arguments applies.
     """
+    if _is_reader(model):
+        settings: dict[str, Any] = {
+            "root": root,
+            "split": split,
+            "mode": mode,
+            "qrels": qrels,
+            "relevant": relevant,
+            "store": store,
+        }
+        settings |= {"first_stage": first_stage, "depth": depth, "drop": drop, "keep": keep, "against": against}
+        return _evaluate_reader(Path(str(model)), reader_questions(data, **settings), str(data), on_progress)
     require("pytrec_eval", "eval", "measuring")
     names = [Measure.parse(name).name for name in measures]
     options = RankOptions.of(drop=drop, keep=keep)
@@ -119,6 +137,22 @@ def evaluate(
     title = f"{name} on {judged.name}"
     threshold = judged.relevant if judged.graded else None
     return Evaluated(title, evaluation, run, costs, seconds, comparisons, threshold, first)
+
+
+def _is_reader(model: LocalPath | Ranker | Run) -> bool:
+    return isinstance(model, (str, Path)) and (Path(model) / SHAPE_FILE).is_file() and kind_of(Path(model)) == READER
+
+
+def _evaluate_reader(
+    folder: Path, questions: list[MarkedQuestion], name: str, on_progress: OnProgress | None
+) -> Evaluated:
+    from cascada.reading import Reader
+    from cascada.reading.measure import measure_reader
+
+    started = time.perf_counter()
+    with reporting(on_progress, "reading", len(questions), "questions") as advance:
+        evaluation = measure_reader(Reader.load(folder), questions, advance)
+    return Evaluated(f"{folder} on {name}", evaluation, run={}, seconds=time.perf_counter() - started)
 
 
 def _measured(run: Run, judged: JudgedData, names: Sequence[str]) -> Evaluation:

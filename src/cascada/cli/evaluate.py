@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cascada.cli.options import AsJson, Depth, Drop, FirstStage, Keep, Root, Source, Store, ratios, whole_numbers
-from cascada.core.errors import CascadaError, require
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.api import Evaluated
@@ -19,7 +19,8 @@ def evaluate(
     model: Annotated[
         str,
         typer.Argument(
-            help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, two of them as A+B, or a TREC run file."
+            help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, two of them as A+B, or a TREC run file; or a "
+            "reader's folder, with a file in SQuAD's layout as DATA."
         ),
     ],
     data: Source,
@@ -53,8 +54,7 @@ def evaluate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a ranker on a data set, as trec_eval does."""
-    require("pytrec_eval", "eval", "measuring")
+    """Measure a ranker on a data set, as trec_eval does; or a reader, by exact match and F1."""
     from cascada import api
     from cascada.cli.progress import progress_of_steps
     from cascada.data import write_run
@@ -83,6 +83,8 @@ def evaluate(
             on_progress=on_progress,
         )
     if run:
+        if not result.run:
+            raise CascadaError("--run is for rankers: a reader ranks nothing.")
         write_run(result.run, run)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))

@@ -12,20 +12,23 @@ from cascada.cli.options import AsJson, Root
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A trained ranker's folder.")],
+    model: Annotated[Path, typer.Argument(help="The folder of a trained ranker or reader.")],
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     precision: Annotated[str, typer.Option(help="int8 or fp32.")] = "int8",
-    data: Annotated[str | None, typer.Option(help="A data set to measure MAP on, before and after.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Measure MAP on this data set, before and after; a reader's F1 on a SQuAD file."),
+    ] = None,
     root: Root = None,
     split: Annotated[str | None, typer.Option(help="train, dev, test …; by default dev.")] = None,
-    loss: Annotated[float, typer.Option(min=0, help="Reject the export if it loses more MAP than this.")] = 0.005,
+    loss: Annotated[float, typer.Option(min=0, help="Reject the export if it loses more MAP (F1) than this.")] = 0.005,
     force: Annotated[bool, typer.Option("--force", help="Keep the export, whatever it loses.")] = False,
     texts: Annotated[
         Path | None, typer.Option(help="Add exit 0, with IDF from these texts: a text per line, or JSONL.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a trained ranker as graphs for the CPU engine, which needs no torch."""
+    """Write a trained ranker or reader as graphs for the CPU engine, which needs no torch."""
     from cascada import api
     from cascada.cli.progress import progress_of_steps
 
@@ -45,5 +48,7 @@ def export(
         print(json.dumps(result.to_dict()))
         return
     measured = result.agreement
-    change = f"MAP {measured.trained:.4f} → {measured.exported:.4f}" if measured else "MAP not compared: give --data"
+    change = "not compared: give --data"
+    if measured:
+        change = f"{measured.measure} {measured.trained:.4f} → {measured.exported:.4f}"
     print(f"{out}: {result.bytes / 1e6:.1f} MB, {change}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, Root, read_splits
+from cascada.core.errors import CascadaError
 
 if TYPE_CHECKING:
     from cascada.data import Group
@@ -62,6 +63,7 @@ def openqa(
 
     asked = read_paragraphs(source)
     parts = _parts(asked, test, train, dev, seed)
+    _require_answers(parts)
     tested = parts["test"] if test else []
     counts = {"train": train_questions, "dev": test_questions, "test": test_questions}
     more_text = [replace(paragraph, questions=()) for paragraph in read_paragraphs(also)] if also else []
@@ -107,6 +109,12 @@ def _parts(
     if test is None:
         return split_articles(asked, Shares(train, dev), seed=seed)
     return split_with_test(asked, read_paragraphs(test), dev, seed=seed)
+
+
+def _require_answers(parts: dict[str, list[Paragraph]]) -> None:
+    for name, paragraphs in parts.items():
+        if not any(question.answers for paragraph in paragraphs for question in paragraph.questions):
+            raise CascadaError(f"No {name} question has an answer: paragraphs are labelled by the words of the answer.")
 
 
 def _search(paragraphs: Sequence[PoolParagraph], scoring: str) -> Callable[..., Sequence[PoolParagraph]]:

@@ -6,7 +6,8 @@
 | `config.json`, `model.safetensors`, `tokenizer.json` | of a trained model: encoder config, weights and tokenizer |
 | `stage-4.onnx`, …, `weights.bin` | of an exported ranker: one graph per exit, and the weights of all graphs |
 | `stage-4.safe.onnx`, … | of an int8 export: the same graphs with float32 products, for machines that need them |
-| `manifest.json` | of an exported ranker: the SHA-256 of every other file |
+| `reader.onnx` | of an exported reader: its one graph |
+| `manifest.json` | of an exported model: the SHA-256 of every other file |
 | `plan.json` | the drop plan, if the ranker was tuned |
 | `README.md` | the model card |
 """
@@ -137,19 +138,20 @@ def parse_shape(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str,
 
 
 def read_exported_shape(folder: Path, shape: Callable[..., Shape], *, ignore: tuple[str, ...] = ()) -> Shape:
-    """`parse_shape` for an exported ranker; the checksums of all of its files are verified."""
+    """`parse_shape` for an exported model; the checksums of all of its files are verified."""
     read = parse_shape(folder, shape, ignore=ignore)
     check_manifest(folder, lists=SHAPE_FILE)
     return read
 
 
 def require_trained(folder: Path, kind: str, wanted: str) -> None:
-    """Reject an exported ranker and a model of another kind; `wanted` is the kind in words."""
-    if is_exported(folder):
-        raise CascadaError(
-            f"{folder} is an exported ranker, for ranking only; train, cut or export the ranker it was exported from."
-        )
+    """Reject an exported model and a model of another kind; `wanted` is the kind in words."""
     actual = kind_of(folder)
+    if is_exported(folder):
+        model, use = ("reader", "reading") if actual == READER else ("ranker", "ranking")
+        raise CascadaError(
+            f"{folder} is an exported {model}, for {use} only; train, cut or export the {model} it was exported from."
+        )
     if actual != kind:
         raise CascadaError(f"{folder} is a {actual} ranker; this needs {wanted}.")
 

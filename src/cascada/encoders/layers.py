@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, scaled_dot_product_attention
+from torch.nn.functional import dropout
 from transformers import PretrainedConfig
 from transformers.activations import ACT2FN
 
@@ -49,38 +49,26 @@ def activation_of(config: PretrainedConfig) -> str:
 def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
     """The output of a layer for some tokens, `own` (pairs, some, hidden), which attend to all of `states`.
 
-    Keys and values are computed for all tokens, everything else for these few. `mask` is added to attention scores.
-    Encoders with relative positions are not supported.
+    No token but these few is multiplied with a weight. `mask` is added to attention scores. Encoders with relative
+    positions are not supported.
     """
     part: dict[str, Any] = parts_of(layer, str(config.model_type))
     hidden_dropout, attention_dropout = _dropouts(config) if layer.training else (0.0, 0.0)
     heads = config.num_attention_heads
-    if layer.training:
-        attended = _attend_in_training(part, heads, own, states, mask, attention_dropout).flatten(2)
-    else:
-        attended = _attend(part, heads, own, states, mask).flatten(2)
+    attended = _attend(part, heads, own, states, mask, attention_dropout).flatten(2)
     own = part["attention_norm"](dropout(part["out"](attended), hidden_dropout) + own)
     inner = ACT2FN[activation_of(config)](part["up"](own))
     rows: Tensor = part["norm"](dropout(part["down"](inner), hidden_dropout) + own)
     return rows
 
 
-def _attend(part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention of `own` to `states`, (pairs, some, heads, size)."""
-
-    def by_head(name: str, rows: Tensor) -> Tensor:
-        return part[name](rows).unflatten(-1, (heads, -1)).transpose(1, 2)  # type: ignore[no-any-return]
-
-    query, key, value = by_head("query", own), by_head("key", states), by_head("value", states)
-    return scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(1, 2)
-
-
-def _attend_in_training(
+def _attend(
     part: dict[str, Any], heads: int, own: Tensor, states: Tensor, mask: Tensor | None, attention_dropout: float
 ) -> Tensor:
-    """The same without projecting every token to a key and a value, which the backward pass would have to keep.
+    """Attention of `own` to `states`, (pairs, some, heads, size), without projecting every token to a key and a value.
 
-    q·(Ks + b) is (qK)·s + q·b, and the weighted sum of values is the projection of the weighted sum of states.
+    q·(Ks + b) is (qK)·s + q·b, and the weighted sum of values is the projection of the weighted sum of states. For a
+    few rows this takes a fraction of the operations, and the backward pass keeps no keys and values.
     """
     key, key_bias, value, value_bias = (
         getattr(part[name], kind).unflatten(0, (heads, -1)) for name in ("key", "value") for kind in ("weight", "bias")

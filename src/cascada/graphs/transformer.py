@@ -73,6 +73,12 @@ def dense_float32(graph: Graph, value: str, dense: Dense, products: Products) ->
     return str(graph.op("Gemm", value, products.weight(graph, dense.weight), graph.constant(dense.bias)))
 
 
+def dense_tokens_float32(graph: Graph, states: str, dense: Dense, products: Products) -> str:
+    """`dense_float32` for every token of states (texts, tokens, width)."""
+    product = graph.op("MatMul", states, products.weight(graph, dense.weight))
+    return str(graph.op("Add", product, graph.constant(dense.bias)))
+
+
 def layer_norm(graph: Graph, states: str, norm: Norm) -> str:
     gamma, beta = graph.constant(norm.gamma), graph.constant(norm.beta)
     return str(graph.op("LayerNormalization", states, gamma, beta, axis=-1, epsilon=norm.epsilon))

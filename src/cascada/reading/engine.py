@@ -1,36 +1,22 @@
-"""Readers that compute with torch."""
+"""Load a reader: the engine that its folder needs is imported, and no other."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import torch
-
-from cascada.reading import folder as reader_folder
-from cascada.reading.network import ReaderNetwork
+from cascada.core.errors import require_torch
+from cascada.core.folder import is_exported
+from cascada.core.processors import threads
 from cascada.reading.reader import Reader
-from cascada.reading.span import Floats
-from cascada.text.pairs import Ints
-from cascada.text.windows import Windows, WindowTokenizer
 
 
 def load(folder: Path) -> Reader:
-    """The trained reader in a folder, on the GPU if there is one."""
-    model = reader_folder.load(folder).to("cuda" if torch.cuda.is_available() else "cpu")
-    shape = model.shape
-    tokenizer = WindowTokenizer.load(folder, max_length=shape.max_length, overlap=shape.overlap, pad_id=model.pad_id)
-    return reader_of(model, tokenizer)
+    """The reader in a folder: in ONNX Runtime if it was exported, else in torch."""
+    if is_exported(folder):
+        from cascada.reading import engine_onnx
 
+        return engine_onnx.load(folder, threads())
+    require_torch("a reader that was not exported")
+    from cascada.reading import engine_torch
 
-def reader_of(model: ReaderNetwork, tokenizer: WindowTokenizer) -> Reader:
-    """A reader that computes with a network in memory."""
-
-    def score(windows: Windows, rows: Ints) -> Floats:
-        device = next(model.parameters()).device
-        arrays = (*windows.encoded.padded(rows, tokenizer.pad_id), windows.document_mask(rows))
-        with torch.inference_mode():
-            logits = model(*(torch.from_numpy(array).to(device) for array in arrays))
-        return logits.cpu().numpy().astype(np.float32)  # type: ignore[no-any-return]
-
-    return Reader(score, tokenizer)
+    return engine_torch.load(folder)

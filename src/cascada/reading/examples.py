@@ -9,33 +9,17 @@ import numpy as np
 
 from cascada.core.errors import CascadaError
 from cascada.data import Group, read
-from cascada.data.sample import sample
-from cascada.data.spans import MarkedAnswer, read_paragraphs
+from cascada.data.spans import MarkedAnswer
+from cascada.reading.measure import MarkedQuestion, read_questions
 from cascada.reading.settings import SpanSettings
 from cascada.text.pairs import Ints
 from cascada.text.windows import Windows, WindowTokenizer
 from cascada.training.examples import Examples
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedQuestion:
-    """A question about one text, with the answers marked in it."""
-
-    id: str
-    question: str
-    text: str
-    answers: tuple[MarkedAnswer, ...]
-
-
 def marked_questions(settings: SpanSettings) -> list[MarkedQuestion]:
-    """The questions of a SQuAD file, each with its own paragraph."""
-    questions = [
-        MarkedQuestion(question.id, question.text, paragraph.text, question.answers)
-        for paragraph in read_paragraphs(settings.source)
-        for question in paragraph.questions
-    ]
-    count = len(questions) if settings.questions is None else settings.questions
-    return sample(questions, count, lambda marked: marked.question, seed=settings.sample_seed)
+    """The questions that the settings name, each with its own paragraph."""
+    return read_questions(settings.source, settings.questions, seed=settings.sample_seed)
 
 
 def incorrect_texts(settings: SpanSettings) -> dict[str, tuple[str, ...]]:

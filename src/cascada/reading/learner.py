@@ -13,11 +13,11 @@ from transformers import set_seed
 
 import cascada
 from cascada.encoders.files import tokenizer_folder
-from cascada.metrics import answer_scores
 from cascada.reading import Reader
-from cascada.reading.engine import reader_of
-from cascada.reading.examples import MarkedQuestion, SpanExamples, incorrect_texts, marked_questions
+from cascada.reading.engine_torch import reader_of
+from cascada.reading.examples import SpanExamples, incorrect_texts, marked_questions
 from cascada.reading.folder import begin, save
+from cascada.reading.measure import MarkedQuestion, all_answerable, answer_evaluation, read_all
 from cascada.reading.network import ReaderNetwork
 from cascada.reading.settings import ReaderRecipe
 from cascada.text.windows import WindowTokenizer
@@ -25,9 +25,6 @@ from cascada.training.examples import Examples
 from cascada.training.history import History, best_row
 from cascada.training.run_folder import CHECKPOINTS
 from cascada.training.trainer import LearnerTrainer
-
-AT_ONCE = 64
-"""Questions that are read together when the dev set is measured."""
 
 
 class ReaderLearner:
@@ -82,23 +79,10 @@ class ReaderTrainer(LearnerTrainer):
         """Exact match and F1; each process reads its share of the questions."""
         self.model.eval()
         share = questions[self.args.process_index :: self.args.world_size]
-        answers = read_all(self.learner.reader(), share, always=all(marked.answers for marked in questions))
+        answers = read_all(self.learner.reader(), share, always=all_answerable(questions))
         if self.args.world_size > 1:
             answers = {name: answer for part in gather_object([answers]) for name, answer in part.items()}
-        return answer_scores(answers, {marked.id: [answer.text for answer in marked.answers] for marked in questions})
-
-
-def read_all(reader: Reader, questions: list[MarkedQuestion], *, always: bool) -> dict[str, str]:
-    """Question id → the best span of its own text; an unlikely span becomes "", unless `always`."""
-    answers: dict[str, str] = {}
-    for start in range(0, len(questions), AT_ONCE):
-        chunk = questions[start : start + AT_ONCE]
-        spans = reader.read_many([(marked.question, [marked.text]) for marked in chunk])
-        answers |= {
-            marked.id: best[0].text if best and (always or best[0].likely) else ""
-            for marked, best in zip(chunk, spans, strict=True)
-        }
-    return answers
+        return answer_evaluation(answers, questions).mean
 
 
 def trainer(recipe: ReaderRecipe, folder: Path) -> ReaderTrainer:

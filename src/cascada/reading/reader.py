@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from cascada.core.errors import CascadaError, require_torch
+from cascada.core.errors import CascadaError
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.checks import checked_top
 from cascada.reading.shape import check_reader
 from cascada.reading.span import Floats, Span, best_span
 from cascada.text.pairs import Ints
 from cascada.text.windows import Windows, WindowTokenizer
-
-TOKEN_BUDGET = 1024
-"""Padded tokens computed at once."""
 
 ScoreWindows = Callable[[Windows, Ints], Floats]
 """From windows and some of their row numbers to logits (rows, longest, 2) of each token being the first and the last of
@@ -26,18 +23,34 @@ an answer. The first token of a row represents "no answer"."""
 QuestionAndTexts = tuple[str, Sequence[str]]
 
 
+def one_by_one(work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
+    """Call `work` with every batch."""
+    for batch in batches:
+        work(batch)
+
+
+@dataclass(frozen=True)
+class Batching:
+    """How an engine takes windows."""
+
+    budget: int = 1024
+    """Padded tokens computed at once."""
+    run: Callable[[Callable[[Ints], None], Iterator[Ints]], None] = one_by_one
+    """Calls a function with every batch, in parallel if that is faster."""
+
+
 class Reader:
     """Finds short answers. Created by `Reader.load`; can be used from several threads."""
 
-    def __init__(self, score: ScoreWindows, tokenizer: WindowTokenizer) -> None:
+    def __init__(self, score: ScoreWindows, tokenizer: WindowTokenizer, batching: Batching | None = None) -> None:
         self.score = score
         self.tokenizer = tokenizer
+        self.batching = batching or Batching()
 
     @staticmethod
     def load(folder: str | Path) -> Reader:
-        """Load the reader that `cascada train` wrote into `folder` from a recipe of kind reader."""
+        """Load the reader that `cascada train` wrote into `folder`, or `cascada export`; the latter needs no torch."""
         check_reader(Path(folder))  # before anything heavy is loaded
-        require_torch("the reader")
         from cascada.reading import engine
 
         return engine.load(Path(folder))
@@ -69,16 +82,18 @@ class Reader:
     def _spans(self, questions: Sequence[str], texts: Sequence[str], owner: Ints) -> dict[int, Span]:
         """The best span of each text that has one, by the text's number."""
         windows = self.tokenizer.encode(questions, texts, owner)
+        in_window: list[tuple[float, int, int] | None] = [None] * len(windows)
+
+        def work(rows: Ints) -> None:
+            for window, logits in zip(rows.tolist(), self.score(windows, rows), strict=True):
+                if windows.tokens[window]:
+                    in_window[window] = _best_in_window(windows, window, logits)
+
+        self.batching.run(work, shortest_first(windows.encoded.lengths, self.batching.budget))
         best: dict[int, tuple[float, int, int]] = {}
-        for rows in shortest_first(windows.encoded.lengths, TOKEN_BUDGET):
-            logits = self.score(windows, rows)
-            for row, window in enumerate(rows.tolist()):
-                if not windows.tokens[window]:
-                    continue
-                raw, start, end = _best_in_window(windows, window, logits[row])
-                number = int(windows.text[window])
-                if number not in best or raw > best[number][0]:
-                    best[number] = raw, start, end
+        for number, place in zip(windows.text.tolist(), in_window, strict=True):
+            if place and (number not in best or place[0] > best[number][0]):
+                best[number] = place
         spans = {number: _span(texts[number], number, *place) for number, place in best.items()}
         return {number: span for number, span in spans.items() if span.text}
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import READER, SHAPE_FILE, kind_of
+from cascada.core.folder import READER, SHAPE_FILE, kind_of, read_exported_shape
+
+GRAPH = "reader"
+"""The name of an exported reader's graph."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,23 @@ class ReaderShape:
     overlap: int = 64
     """Tokens that a window shares with the previous one."""
     dropout: float = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedReader:
+    """What the engine has to know of an exported reader before it reads the graph."""
+
+    exits: tuple[int, ...]
+    max_length: int
+    overlap: int
+    pad_id: int
+    precision: str
+    """How the matrix products are computed: int8 or fp32."""
+
+
+def read_exported(folder: Path) -> ExportedReader:
+    """The shape of an exported reader, after the checksums of all of its files were verified."""
+    return read_exported_shape(folder, ExportedReader)
 
 
 def check_reader(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Export a trained ranker as ONNX graphs, and measure how closely they reproduce its scores."""
+"""Export a trained model as ONNX graphs, and measure how closely they reproduce its scores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOLERANCE = 1e-4
 
 
 def export(folder: Path, out: Path, precision: Precision = "int8") -> None:
-    """Write the ranker in `folder` as ONNX graphs into `out`; until its last file is in place, `out` is no ranker."""
+    """Write the model in `folder` as ONNX graphs into `out`; until its last file is in place, `out` is no model."""
     require_no_ranker(out)
     require_trained(folder, kind_of(folder), "a trained ranker")
     exporter: Exporter = part(kind_of(folder), "export").exporter(folder, precision)
@@ -55,14 +55,16 @@ class Exporter(Protocol):
 
 @dataclass(frozen=True)
 class Agreement:
-    """A trained ranker and its export, compared on all candidates without drops."""
+    """A trained model and its export, compared: rankers on all candidates without drops, readers on all questions."""
 
     largest_difference: float
-    """Of any score at any exit."""
+    """Of any score, of a ranker at any exit."""
     trained: float
-    """MAP of the trained ranker at the last exit."""
+    """The measure of the trained model; of a ranker at the last exit."""
     exported: float
-    """MAP of the exported ranker at the last exit."""
+    """The same of the exported model."""
+    measure: str = "MAP"
+    """What was measured: a ranker's MAP, a reader's F1."""
 
     @property
     def loss(self) -> float:

@@ -43,7 +43,7 @@ UNTRAINED = {"bm25": "cascada.systems.bm25", **dict.fromkeys(OF_AN_ENCODER, "cas
 `load(name, argument, texts)`."""
 
 READERS = {READER: "cascada.reading"}
-"""Models that do not rank. Their rooms have `settings.py` and `learner.py` only."""
+"""Models that do not rank. `load` in their `engine.py` takes the folder only, and returns no ranker."""
 
 Part = Literal["engine", "export", "settings", "learner", "folder"]
 

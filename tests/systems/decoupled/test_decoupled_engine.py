@@ -145,6 +145,28 @@ def test_each_question_is_encoded_once(engine, texts, words):
     assert sum(calls) == 2
 
 
+def test_an_lstm_reads_each_question_and_each_document_once(encoder_folder, texts, words):
+    engine = engine_of(encoder_folder, **SHAPES["lstm"])
+    read = {True: 0, False: 0}
+    own = engine.read_side
+
+    def counted(states, lengths, *, document):
+        read[document] += len(states)
+        return own(states, lengths, document=document)
+
+    engine.read_side = counted
+    ranker = Ranker(stages_of(engine))
+    together = list(
+        ranker.rank_many([(words[0], texts[:9]), (words[1], texts[:9]), (words[2], texts[3:9])], drop=0, long="first")
+    )
+    assert read == {True: 9, False: 3}
+    for question, ranking in zip(words, together, strict=False):
+        alone = ranker.rank(question, texts[3:9] if question == words[2] else texts[:9], drop=0, long="first")
+        np.testing.assert_allclose(scores(ranking), scores(alone), atol=2e-5)
+        if question != words[0]:
+            assert ranking.flops < alone.flops / 10, "its documents were read for the first question"
+
+
 @given(st.lists(st.integers(0, 39), min_size=1, max_size=12), st.sampled_from([0, 0.3, 0.9]))
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_score_does_not_depend_on_the_other_candidates(engine, question, texts, rows, drop):

@@ -104,7 +104,16 @@ def test_the_folder_keeps_its_keys(encoder_folder, tmp_path, scores):
     folder = save_model(tmp_path / "trained", encoder_folder, join=2, exits=(2, 3), scores=scores)
     export(folder, tmp_path / "out", "fp32")
     shape = json.loads((tmp_path / "out" / "cascada.json").read_text(encoding="utf-8"))
-    sizes = {"hidden", "feed_forward", "pad_id", "precision", "fingerprint", "question_length", "max_length"}
+    sizes = {
+        "hidden",
+        "feed_forward",
+        "attention_heads",
+        "pad_id",
+        "precision",
+        "fingerprint",
+        "question_length",
+        "max_length",
+    }
     assert (
         set(shape)
         == {"format", "engine", "kind", "exits", "join", "interaction", "keep", "onto_cosine", "match"} | sizes

@@ -55,6 +55,55 @@ def test_the_papers_other_interactions_train_too(decoupled, interaction):
     assert (shape.interaction, shape.exits, shape.towers, shape.keep) == (interaction, (2,), "shared", 8)
 
 
+def test_the_first_layer_above_the_join_may_start_by_matching(decoupled, tmp_path):
+    starts = {}
+    for start in ("copy", "matching"):
+        model = build_trainer(decoupled(start, model={"start": start}), tmp_path / start).model
+        starts[start] = [layer.attention.self for layer in model.interaction.layers]
+    copied, matching = starts["copy"], starts["matching"]
+    assert torch.equal(matching[0].query.weight, matching[0].key.weight)
+    assert not torch.equal(copied[0].query.weight, copied[0].key.weight)
+    rotation = matching[0].query.weight
+    square = rotation @ rotation.T
+    torch.testing.assert_close(square, square[0, 0] * torch.eye(32), atol=1e-4, rtol=1e-4)
+    assert torch.equal(matching[0].value.weight, copied[0].value.weight)
+    assert torch.equal(matching[1].query.weight, copied[1].query.weight)
+    folder = train_model(decoupled("trained", model={"start": "matching"}, epochs=1))
+    with pytest.raises(CascadaError, match="has trained layers above the join, which would be lost"):
+        build_trainer(decoupled("again", model={"start": "matching", "encoder": str(folder)}), tmp_path / "again")
+    with pytest.raises(CascadaError, match="no layer above the join"):
+        build_trainer(decoupled("flat", model={"start": "matching", "exits": [1]}), tmp_path / "flat")
+    with pytest.raises(ValueError, match="start is 'matching', which is for layers"):
+        decoupled("lstm", model={"start": "matching", "interaction": "lstm", "exits": [2]})
+
+
+def test_own_candidates_documents_of_others_and_teachers_teach_together(decoupled, data, cascade_folder, tmp_path):
+    """`negatives` of a question's own candidates, in-batch negatives, and a teacher of lists."""
+    settings = {
+        "negatives": 2,
+        "batch": {"by": "questions", "size": 4, "others": 3},
+        "objective": {"list": 1},
+        "teacher": {"model": str(cascade_folder), "level": "list", "share": 0.5},
+        "learning_rate": 3e-3,
+    }
+    recipe = decoupled(model={"exits": [3], "start": "matching"}, epochs=3, **settings)
+    examples = build_trainer(recipe, tmp_path / "look").learner.examples
+    first = [int(row) for row in range(len(examples)) if examples.owner[row] < 2]
+    batch = examples.collate(first)
+    more = slice(len(first), None)
+    assert len(batch["teacher_scores"]) == len(batch["labels"]) == len(batch["owner"]) > len(first)
+    lowest = {
+        int(owner): batch["teacher_scores"][: len(first)][batch["owner"][: len(first)] == owner].min()
+        for owner in (0, 1)
+    }
+    for owner, score, label in zip(
+        batch["owner"][more], batch["teacher_scores"][more], batch["labels"][more], strict=True
+    ):
+        assert (score, label) == (lowest[int(owner)] - 1, 0)
+    best = max(row["MAP"] for row in history(train_model(recipe))["dev"])
+    assert best > 0.6, "by chance it would be 0.46"
+
+
 def test_a_batch_contains_each_of_its_questions_once(data, encoder_folder):
     from cascada.text.sides import SideTokenizer
 

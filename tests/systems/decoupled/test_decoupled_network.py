@@ -162,6 +162,29 @@ def test_the_last_layer_of_the_first_tokens_alone_is_that_of_all_tokens(encoder_
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("start", "least", "most"), [("matching", 0.6, 1.0), ("copy", 0.0, 0.2)])
+def test_with_a_start_by_matching_a_token_attends_to_its_like(encoder_folder, start, least, most):
+    model = model_of(encoder_folder, join=1, exits=(2,), towers="shared").eval()
+    with torch.no_grad():
+        for positions in (model.document.encoder.embeddings.position_embeddings.weight, model.meet.positions):
+            positions.mul_(0.2)  # random positions of a tiny encoder say as much as its words
+        words = torch.randperm(200, generator=torch.Generator().manual_seed(3)) + 200
+        question, document = words[None, :6], words[None, torch.tensor([8, 3, 9, 0, 10, 5, 1, 11, 4, 2])]
+        ones = [torch.ones_like(ids, dtype=torch.bool) for ids in (question, document)]
+        asked = model.meet.question(model.encode_question(question, ones[0]))[0]
+        read = model.meet.document(model.encode_document(document, ones[1]))[0]
+        if start == "matching":
+            model.interaction.start_by_matching(asked, read)
+        own = model.interaction.layers[0].attention.self
+        query, key = (
+            part(side).unflatten(-1, (4, 8)).transpose(0, 1) for part, side in ((own.query, asked), (own.key, read))
+        )
+        attention = (query @ key.mT / 8**0.5).softmax(-1).mean(0)  # (question tokens, document tokens)
+    same = question[0][:, None] == document
+    assert same.sum() == 6
+    assert least < attention[same].mean() < most
+
+
 def test_dropout_comes_to_the_first_tokens_too(encoder_folder):
     model = model_of(encoder_folder, join=4, exits=(5,)).train()
     states, mask, second = torch.randn(2, 5, 32), torch.ones(2, 5, dtype=torch.bool), torch.tensor([2, 2])

@@ -18,6 +18,8 @@ class DecoupledFlops:
     shape: DecoupledShape
     hidden: int
     feed_forward: int
+    attention_heads: int | None
+    """None if the last layer computes keys and values of all tokens, as in exports by earlier versions."""
 
     def tower(self, tokens: Ints, *, document: bool) -> Ints:
         """Operations of encoding texts of these lengths."""
@@ -31,22 +33,33 @@ class DecoupledFlops:
         if exit == join:
             return np.zeros_like(tokens)
         # Only the document's tokens are projected up, but how many of a pair's tokens these are is not known here.
-        up = 2 * width * keep * tokens if keep and first == join else 0
+        up = 2 * width * keep * tokens if keep and first == join and self.shape.interaction != "lstm" else 0
         interaction = self._interaction(exit - first, tokens, last=exit == self.shape.exits[-1])
         return up + interaction + 4 * width * width + 4 * width
+
+    def read_side(self, tokens: Ints, *, document: bool) -> Ints:
+        """Operations of reading texts of these lengths with the LSTM."""
+        width, keep = self.hidden, self.shape.keep or 0
+        lstm = self.shape.joint_layers * 12 * width * width * tokens  # two directions of four gates of half the width
+        if document:
+            return lstm + (2 * width * width + 2 * width * keep) * tokens
+        return lstm + 2 * width * tokens + 2 * width * width
 
     def _interaction(self, layers: int, tokens: Ints, *, last: bool) -> Ints:
         width = self.hidden
         if self.shape.interaction == "linear":
             return np.full_like(tokens, layers * 8 * width * width)
-        if self.shape.interaction == "lstm":  # two directions of four gates of half the width; the bilinear form
-            return tokens * (layers * 12 * width * width + 2 * width * width)
+        if self.shape.interaction == "lstm":  # a side is read once, not for every pair: see `read_side`
+            return np.zeros_like(tokens)
         whole = (layers - 1 if last else layers) * self._transformer.layer(tokens)
         if not last:
             return whole
         # The head of the last exit reads the first token of each side only, so only these two are computed.
-        two = 2 * (4 * width * width + 4 * width * self.feed_forward + 4 * width * tokens)
-        return whole + tokens * 4 * width * width + two  # keys and values of all tokens, the rest of two tokens
+        if self.attention_heads is None:
+            two = 2 * (4 * width * width + 4 * width * self.feed_forward + 4 * width * tokens)
+            return whole + tokens * 4 * width * width + two
+        rows = 2 * (8 * width * width + 4 * width * self.feed_forward)
+        return whole + rows + 8 * self.attention_heads * width * tokens  # their attention reads states as they are
 
     @property
     def _transformer(self) -> TransformerFlops:

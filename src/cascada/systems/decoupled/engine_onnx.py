@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
+from cascada.core.errors import CascadaError
 from cascada.graphs.piece_vectors import load_vectors
-from cascada.graphs.session import TOKEN_BUDGET, Workers, session_of, stage_name
+from cascada.graphs.session import TOKEN_BUDGET, Workers, graph_file, session_of, stage_name
 from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.join import Array, load_join_weights
-from cascada.systems.decoupled.shape import ExportedDecoupled, read_exported
+from cascada.systems.decoupled.shape import READ_DOCUMENT, READ_QUESTION, ExportedDecoupled, read_exported
 from cascada.text.sides import SideTokenizer
 
 
@@ -28,12 +29,13 @@ class OnnxEngine:
         self.width = shape.keep or shape.hidden
         self.join_weights = load_join_weights(folder)
         self.exit_zero = load_vectors(folder) if shape.exit_zero else None
-        self.flop_counts = DecoupledFlops(shape, shape.hidden, shape.feed_forward)
+        self.flop_counts = DecoupledFlops(shape, shape.hidden, shape.feed_forward, shape.attention_heads)
         lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
         self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=shape.pad_id)
         self.run_batches = Workers(threads).run
         self._question = session_of(folder, "question", shape.precision)
         self._document = session_of(folder, "document", shape.precision)
+        self._read = read_sessions(folder, shape) if shape.interaction == "lstm" else {}
         self._joint = {exit: session_of(folder, stage_name(exit), shape.precision) for exit in shape.joint_exits}
 
     def question(self, ids: Ints, mask: Bools) -> Floats:
@@ -42,12 +44,27 @@ class OnnxEngine:
     def document(self, ids: Ints, mask: Bools) -> Floats:
         return _encode(self._document, ids, mask)
 
+    def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:
+        feed = {"states": states, "lengths": lengths.astype(np.int32)}
+        return self._read[document].run(None, feed)[0]  # type: ignore[no-any-return]
+
     def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
         session = self._joint[exit]
         feed = {"states": states, "lengths": lengths.astype(np.int32), "second": second.astype(np.int32)}
         inputs = {value.name for value in session.get_inputs()}
         scores, *after = session.run(None, {name: value for name, value in feed.items() if name in inputs})
         return scores, after[0] if after else None
+
+
+def read_sessions(folder: Path, shape: ExportedDecoupled) -> dict[bool, onnxruntime.InferenceSession]:
+    """The graphs with which an LSTM reads a document (True) and a question (False)."""
+    if not (folder / graph_file(READ_DOCUMENT)).exists():
+        raise CascadaError(
+            f"{folder} was exported by an earlier version, whose LSTM read each document again for every question: "
+            "export the trained ranker again with `cascada export`."
+        )
+    names = {True: READ_DOCUMENT, False: READ_QUESTION}
+    return {document: session_of(folder, name, shape.precision) for document, name in names.items()}
 
 
 def _encode(session: onnxruntime.InferenceSession, ids: Ints, mask: Bools) -> Floats:

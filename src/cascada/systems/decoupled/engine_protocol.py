@@ -56,11 +56,20 @@ class DecoupledEngine(Protocol):
         """(documents, tokens) to (documents, tokens, width)."""
         ...
 
+    def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:
+        """Read texts (texts, tokens, hidden) at the join with the LSTM; `lengths` (texts,) are their real tokens.
+
+        Of questions, (questions, 2, hidden): the sum of the tokens, and what documents are compared with. Of documents,
+        (documents, tokens, hidden): what questions are compared with.
+        """
+        ...
+
     def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
         """Score pairs at an exit above the join.
 
         `states` (pairs, tokens, hidden) are those of the exit before: the question's tokens, then the document's,
         whose first token is at `second` (pairs,), then padding from `lengths` (pairs,) on. Returns the raw scores
         (pairs,), without a cosine score that they may be added to, and the states after the exit; None at the last.
+        With an LSTM, `states` (pairs, 2, hidden) are the features: each side was read before, by `read_side`.
         """
         ...

@@ -33,7 +33,9 @@ class TorchEngine:
         self.width = model.shape.keep or model.hidden
         self.join_weights = join_weights_of(model)
         self.exit_zero = None if model.exit_zero is None else model.exit_zero.vectors(model.document)
-        self.flop_counts = DecoupledFlops(model.shape, model.hidden, model.feed_forward)
+        self.flop_counts = DecoupledFlops(
+            model.shape, model.hidden, model.feed_forward, int(model.config.num_attention_heads)
+        )
 
     def run_batches(self, work: Callable[[Ints], None], batches: Iterator[Ints]) -> None:
         for batch in batches:
@@ -47,15 +49,25 @@ class TorchEngine:
         with torch.inference_mode():
             return array(self.model.encode_document(self._tensor(ids), self._tensor(mask)))
 
+    def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:
+        read = self.model.interaction.document if document else self.model.interaction.question
+        mask = np.arange(states.shape[1]) < lengths[:, None]
+        with torch.inference_mode():
+            return array(read(self._tensor(states), self._tensor(mask)))  # type: ignore[operator]
+
     def joint(self, exit: int, states: Array, lengths: Ints, second: Ints) -> tuple[Floats, Array | None]:
         join, exits = self.shape.join, self.shape.exits
         below = max(before for before in (join, *exits) if before < exit) - join
         mask = np.arange(states.shape[1]) < lengths[:, None]
         with torch.inference_mode():
-            inputs = self._tensor(states), self._tensor(mask), self._tensor(second)
-            after, features = self.model.interaction(*inputs, below, exit - join)
+            if self.shape.interaction == "lstm":
+                after, features = None, self._tensor(states).flatten(1)
+            else:
+                inputs = self._tensor(states), self._tensor(mask), self._tensor(second)
+                after, features = self.model.interaction(*inputs, below, exit - join)
             logits = self.model.score((features,), exit)
-            return array(logits[:, 1] - logits[:, 0]), None if exit == exits[-1] else array(after)
+            scores = array(logits[:, 1] - logits[:, 0])
+            return scores, None if after is None or exit == exits[-1] else array(after)
 
     def _tensor(self, value: Array | Ints | Bools) -> Tensor:
         return torch.from_numpy(value).to(self.model.meet.types.device)

@@ -3,6 +3,7 @@
 | graph | inputs | outputs |
 |---|---|---|
 | `question.onnx`, `document.onnx` | `ids`, `lengths` | `states_out` (texts, tokens, hidden or kept) |
+| `lstm-question.onnx`, `lstm-document.onnx` | `states`, `lengths` | what the LSTM reads in a side |
 | `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` except from the last graph |
 
 `second` (pairs,) is the position of a document's first token; `cascada.graphs.graph` describes the others.
@@ -25,21 +26,21 @@ from torch import nn
 from cascada.core.folder import read_shape
 from cascada.encoders.encoder import StagedEncoder
 from cascada.encoders.extract import encoder_weights, head_of
-from cascada.encoders.weights import Dense, Layer, RankerWeights, dense_of
+from cascada.encoders.weights import Array, Dense, Layer, RankerWeights, dense_of
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
 from cascada.graphs.layers import output, run_layers
 from cascada.graphs.piece_vectors import save_vectors
 from cascada.graphs.products import Float32, Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import graph_file, stage_file
-from cascada.graphs.transformer import dense_float32, embed, run_layer, skip_norm
+from cascada.graphs.transformer import dense_float32, dense_tokens_float32, embed, run_layer, skip_norm
 from cascada.ranking.ranker import Ranker
 from cascada.systems.decoupled.engine_torch import TorchEngine, join_weights_of, tokenizer_of
-from cascada.systems.decoupled.export_lstm import lstm_features
+from cascada.systems.decoupled.export_lstm import lstm_graph
 from cascada.systems.decoupled.folder import load
 from cascada.systems.decoupled.join import save_join_weights
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.shape import ExportedDecoupled
+from cascada.systems.decoupled.shape import READ_DOCUMENT, READ_QUESTION, ExportedDecoupled
 from cascada.systems.decoupled.stages import stages_of
 from cascada.systems.export import Precision
 
@@ -75,6 +76,10 @@ class DecoupledExporter:
             graph_file("document", safe=safe): tower_graph(self.document, down, products, weights_file),
         }
         kept = "float32" if isinstance(products, Float32) else "float16"
+        if shape.interaction == "lstm":
+            for name in (READ_QUESTION, READ_DOCUMENT):
+                graph = lstm_graph(self.model.interaction, self.model.hidden, name, products, weights_file)
+                graphs[graph_file(name, safe=safe)] = graph
         for first, exit in zip((shape.join, *shape.joint_exits), shape.joint_exits, strict=False):
             graphs[stage_file(exit, safe=safe)] = self.joint_graph(first, exit, products, kept, weights_file)
         for name, graph in graphs.items():
@@ -97,7 +102,7 @@ class DecoupledExporter:
         if self.model.shape.interaction == "linear":
             features = self._linear(graph, states, products)
         elif self.model.shape.interaction == "lstm":
-            features = lstm_features(graph, self.model.interaction, states, self.model.hidden, products)
+            features = side_by_side(graph, states, self.model.hidden)  # each side was read before
         else:
             states, features = self._layers(graph, states, first, exit, products)
         inner, out = self.joint.heads[exit]
@@ -144,6 +149,7 @@ class DecoupledExporter:
             **dataclasses.asdict(model.shape),
             hidden=model.hidden,
             feed_forward=model.feed_forward,
+            attention_heads=int(model.config.num_attention_heads),
             pad_id=model.pad_id,
             precision=self.precision,
             fingerprint=fingerprint,
@@ -172,8 +178,7 @@ def tower_graph(
     states = output(graph, weights, run_layers(graph, weights, states, 0, len(weights.layers), products))
     width = weights.hidden
     if down is not None:
-        product = graph.op("MatMul", states, products.weight(graph, down.weight))
-        states, width = graph.op("Add", product, graph.constant(down.bias)), len(down.bias)
+        states, width = dense_tokens_float32(graph, states, down, products), len(down.bias)
     graph.rename(states, "states_out")
     value = helper.make_tensor_value_info
     inputs = [value("ids", TensorProto.INT32, ("texts", "tokens")), value("lengths", TensorProto.INT32, ("texts",))]
@@ -185,14 +190,54 @@ def run_two(graph: Graph, layer: Layer, states: str, weights: RankerWeights, pro
     width = len(layer.norm.gamma)
     three = layer.query_key_value
     rows = both_first(graph, states)
-    query = products.dense(graph, rows, Dense(three.weight[:, :width], three.bias[:width]))
-    others = products.dense(graph, states, Dense(three.weight[:, width:], three.bias[width:]))
-    key, value = graph.op("Split", others, axis=-1, results=2)
-    inputs = (query, key, value, "", "lengths")
-    attended = graph.fused("MultiHeadAttention", *inputs, num_heads=weights.attention_heads)
+    query = products.dense(graph, rows, Dense(three.weight[:, :width], three.bias[:width], three.input_range))
+    attended = attend_two(graph, query, states, three, weights.attention_heads, products)
     rows = skip_norm(graph, products.dense(graph, attended, layer.out), rows, layer.attention_norm)
     wide = products.dense(graph, rows, layer.up, activation=weights.activation)
     return skip_norm(graph, products.dense(graph, wide, layer.down), rows, layer.norm)
+
+
+def attend_two(graph: Graph, query: str, states: str, three: Dense, heads: int, products: Products) -> str:
+    """Attention of two queries for each pair, (pairs, 2, hidden), without keys and values of all tokens.
+
+    As in `cascada.encoders.layers`: q·(Ks + b) is (qK)·s + q·b, of which q·b is the same for all tokens, and the
+    weighted sum of values is the projection of the weighted sum of states.
+    """
+    width = three.weight.shape[0]
+    size = width // heads
+    key, value = (three.weight[:, start : start + width].reshape(width, heads, size) for start in (width, 2 * width))
+    rows = graph.op("Reshape", query, graph.constant([-1, heads, size], np.int64))  # (pairs · 2, heads, size)
+    rows = graph.op("Transpose", rows, perm=[1, 0, 2])
+    rows = graph.op("MatMul", rows, per_head(graph, key.transpose(1, 2, 0), products))  # (heads, pairs · 2, hidden)
+    rows = graph.op("Transpose", rows, perm=[1, 0, 2])
+    rows = graph.op("Reshape", rows, graph.constant([-1, 2 * heads, width], np.int64))  # (pairs, 2 · heads, hidden)
+    scores = graph.fused("FusedMatMul", rows, states, transB=1, alpha=size**-0.5)  # (pairs, 2 · heads, tokens)
+    shares = graph.op("Softmax", graph.op("Add", scores, padding_mask(graph, states)), axis=-1)
+    summed = graph.op("MatMul", shares, states)  # (pairs, 2 · heads, hidden)
+    summed = graph.op("Reshape", summed, graph.constant([-1, heads, width], np.int64))
+    summed = graph.op("Transpose", summed, perm=[1, 0, 2])  # (heads, pairs · 2, hidden)
+    attended = graph.op("MatMul", summed, per_head(graph, value.transpose(1, 0, 2), products))
+    attended = graph.op("Transpose", attended, perm=[1, 0, 2])
+    attended = graph.op("Reshape", attended, graph.constant([-1, 2, width], np.int64))
+    return str(graph.op("Add", attended, graph.constant(three.bias[2 * width :])))
+
+
+def per_head(graph: Graph, weight: Array, products: Products) -> str:
+    """A weight (heads, in, out) of products that are always in float32; its heads are stored side by side."""
+    heads, rows, columns = weight.shape
+    flat = products.weight(graph, np.ascontiguousarray(weight.transpose(1, 0, 2).reshape(rows, heads * columns)))
+    split = graph.op("Reshape", flat, graph.constant([rows, heads, columns], np.int64))
+    return str(graph.op("Transpose", split, perm=[1, 0, 2]))
+
+
+def padding_mask(graph: Graph, states: str) -> str:
+    """What is added to attention scores, (pairs, 1, tokens): 0 for real tokens, a very low number for padding."""
+    tokens = graph.op("Gather", graph.op("Shape", states), graph.constant(np.array(1), np.int64))
+    zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
+    places = graph.op("Cast", graph.op("Range", zero, tokens, one), to=TensorProto.INT32)
+    lengths = graph.op("Unsqueeze", "lengths", graph.constant([1, 2], np.int64))  # (pairs, 1, 1)
+    low, none = graph.constant(np.array(-1e9), np.float32), graph.constant(np.array(0), np.float32)
+    return str(graph.op("Where", graph.op("Less", places, lengths), none, low))
 
 
 def both_first(graph: Graph, states: str) -> str:

@@ -5,53 +5,62 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto
+import onnx
+from onnx import TensorProto, helper
 from torch import nn
 
 from cascada.encoders.weights import Array, dense_of
-from cascada.graphs.graph import Graph
+from cascada.graphs.graph import Graph, WeightsFile, model_of
 from cascada.graphs.products import Products
 from cascada.graphs.transformer import dense_float32
+from cascada.systems.decoupled.shape import READ_DOCUMENT
 
 LOWEST = -1e9
 """The value of padding before a softmax or a maximum."""
 
 
-def lstm_features(graph: Graph, interaction: nn.Module, states: str, hidden: int, products: Products) -> str:
-    """The features of `LSTMInteraction`: the question's vector and the largest values, (pairs, 2 · hidden)."""
+def lstm_graph(
+    interaction: nn.Module, hidden: int, name: str, products: Products, weights_file: WeightsFile
+) -> onnx.ModelProto:
+    """The graph of `LSTMInteraction.question` or `.document`, by its name: from `states` and `lengths` to `read`."""
     part: Any = interaction
-    zeros = graph.op("Sub", "second", "second")
-    asked, question_mask = _side(graph, part.lstm, states, zeros, "second", hidden)
-    document_length = graph.op("Sub", "lengths", "second")
-    document, document_mask = _side(graph, part.lstm, states, "second", document_length, hidden)
-    weights = graph.op("MatMul", asked, graph.constant(dense_weight(part.attend)))  # (pairs, tokens, 1)
-    weights = graph.op("Softmax", graph.op("Where", question_mask, weights, graph.constant(LOWEST, np.float32)), axis=1)
-    question = graph.op("ReduceSum", graph.op("Mul", weights, asked), graph.constant([1], np.int64), keepdims=0)
-    left, right = dense_of(part.left), dense_float32(graph, question, dense_of(part.right), products)
-    document = graph.op("Add", graph.op("MatMul", document, graph.constant(left.weight)), graph.constant(left.bias))
-    compared = graph.op("Mul", document, graph.op("Unsqueeze", right, graph.constant([1], np.int64)))
-    masked = graph.op("Where", document_mask, compared, graph.constant(LOWEST, np.float32))
-    best = graph.op("ReduceMax", masked, axes=[1], keepdims=0)
-    return str(graph.op("Concat", question, best, axis=-1))
+    graph = Graph(weights_file)
+    tokens, mask = _read(graph, part.lstm, hidden)
+    read = _document(graph, part, tokens) if name == READ_DOCUMENT else _question(graph, part, tokens, mask, products)
+    graph.rename(read, "read")
+    value, shape = helper.make_tensor_value_info, ("texts", "tokens", hidden)
+    inputs = [value("states", TensorProto.FLOAT, shape), value("lengths", TensorProto.INT32, ("texts",))]
+    output = shape if name == READ_DOCUMENT else ("texts", 2, hidden)
+    return model_of(graph, inputs, [value("read", TensorProto.FLOAT, output)])
 
 
-def _side(graph: Graph, lstm: nn.LSTM, states: str, begins: str, lengths: str, hidden: int) -> tuple[str, str]:
-    """One side's tokens through the BiLSTM, (pairs, tokens, hidden), and their mask (pairs, tokens, 1)."""
-    tokens = graph.op("Gather", graph.op("Shape", states), graph.constant(np.array(1), np.int64))
-    zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
-    places = graph.op("Range", zero, tokens, one)
-    begins = graph.op("Unsqueeze", graph.op("Cast", begins, to=TensorProto.INT64), graph.constant([1], np.int64))
-    index = graph.op("Min", graph.op("Add", begins, places), graph.op("Sub", tokens, one))  # (pairs, tokens)
-    index = graph.op("Unsqueeze", index, graph.constant([2], np.int64))
-    own = graph.op("GatherND", states, index, batch_dims=1)
-    sequence = graph.op("Transpose", own, perm=[1, 0, 2])  # (tokens, pairs, hidden)
+def _document(graph: Graph, part: Any, tokens: str) -> str:
+    left = dense_of(part.left)
+    return str(graph.op("Add", graph.op("MatMul", tokens, graph.constant(left.weight)), graph.constant(left.bias)))
+
+
+def _question(graph: Graph, part: Any, tokens: str, mask: str, products: Products) -> str:
+    weights = graph.op("MatMul", tokens, graph.constant(dense_weight(part.attend)))  # (texts, tokens, 1)
+    weights = graph.op("Softmax", graph.op("Where", mask, weights, graph.constant(LOWEST, np.float32)), axis=1)
+    summed = graph.op("ReduceSum", graph.op("Mul", weights, tokens), graph.constant([1], np.int64), keepdims=0)
+    compared = dense_float32(graph, summed, dense_of(part.right), products)
+    both = (graph.op("Unsqueeze", vector, graph.constant([1], np.int64)) for vector in (summed, compared))
+    return str(graph.op("Concat", *both, axis=1))
+
+
+def _read(graph: Graph, lstm: nn.LSTM, hidden: int) -> tuple[str, str]:
+    """The texts' tokens through the BiLSTM, (texts, tokens, hidden), and their mask (texts, tokens, 1)."""
+    sequence = graph.op("Transpose", "states", perm=[1, 0, 2])  # (tokens, texts, hidden)
     shape = graph.constant([0, 0, hidden], np.int64)
     for layer in range(lstm.num_layers):
-        inputs = (sequence, *(graph.constant(value) for value in _weights(lstm, layer)), lengths)
+        inputs = (sequence, *(graph.constant(value) for value in _weights(lstm, layer)), "lengths")
         both = graph.op("LSTM", *inputs, hidden_size=lstm.hidden_size, direction="bidirectional")
         sequence = graph.op("Reshape", graph.op("Transpose", both, perm=[0, 2, 1, 3]), shape)
-    ends = graph.op("Unsqueeze", graph.op("Cast", lengths, to=TensorProto.INT64), graph.constant([1], np.int64))
-    mask = graph.op("Unsqueeze", graph.op("Less", places, ends), graph.constant([2], np.int64))
+    tokens = graph.op("Gather", graph.op("Shape", "states"), graph.constant(np.array(1), np.int64))
+    zero, one = graph.constant(np.array(0), np.int64), graph.constant(np.array(1), np.int64)
+    ends = graph.op("Unsqueeze", graph.op("Cast", "lengths", to=TensorProto.INT64), graph.constant([1], np.int64))
+    real = graph.op("Less", graph.op("Range", zero, tokens, one), ends)
+    mask = graph.op("Unsqueeze", real, graph.constant([2], np.int64))
     return str(graph.op("Transpose", sequence, perm=[1, 0, 2])), str(mask)
 
 

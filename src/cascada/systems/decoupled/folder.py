@@ -83,6 +83,15 @@ def _unpacked(folder: Path) -> DecoupledRanker:
     return unpacked(folder)
 
 
+def keeps_interaction(encoder: str, shape: DecoupledShape) -> bool:
+    """Whether `begin` keeps a trained ranker's interaction, rather than starting with a new one."""
+    folder = named_folder(encoder)
+    if not is_decoupled(folder) or is_exported(folder):
+        return False
+    trained = parse_shape(folder, DecoupledShape, ignore=("fingerprint",))
+    return trained.interaction == shape.interaction and bool(trained.joint_exits)
+
+
 def with_exits(folder: Path, exits: tuple[int, ...]) -> DecoupledRanker:
     """The ranker in `folder` with some of its exits, and with exit 0 or without; see `cascada.systems.cut`."""
     before = load(folder)

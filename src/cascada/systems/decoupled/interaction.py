@@ -1,14 +1,15 @@
 """The interaction above the join: transformer layers, or the linear and LSTM alternatives of the DC-BERT paper.
 
-Every interaction takes states (pairs, tokens, hidden), the question's tokens before the document's; a mask that is True
-on real tokens; `second` (pairs,), the position of each document's first token; and the numbers of the layer before the
-first and of the last layer to run. It returns the states after these layers and the features of each pair, (pairs,
-2 · hidden), one half from each side.
+Layers and the linear interaction take states (pairs, tokens, hidden), the question's tokens before the document's; a
+mask that is True on real tokens; `second` (pairs,), the position of each document's first token; and the numbers of the
+layer before the first and of the last layer to run. They return the states after these layers and the features of each
+pair, (pairs, 2 · hidden), one half from each side. The LSTM takes the two sides, and returns the features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,9 +17,15 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import PretrainedConfig
 
 from cascada.encoders.families import additive_mask
-from cascada.encoders.layers import some_rows
+from cascada.encoders.layers import parts_of, some_rows
+
+MATCHING = 12.0
+"""The attention score, before the softmax, of a token and its like in a layer that starts by matching."""
 
 StatesAndFeatures = tuple[Tensor, Tensor]
+
+Side = tuple[Tensor, Tensor, Tensor]
+"""The encodings of one side (texts, tokens, hidden), their mask (texts, tokens), and the row of each pair (pairs,)."""
 
 
 class LayerInteraction(nn.Module):
@@ -44,6 +51,25 @@ class LayerInteraction(nn.Module):
             two = some_rows(self.layers[-1], self.config, two, states, hidden)
         return states, two.flatten(1)
 
+    @torch.no_grad()
+    def start_by_matching(self, questions: Tensor, documents: Tensor) -> None:
+        """Make a token of the first layer attend to its like, given examples (tokens, hidden) of both sides' states.
+
+        A layer of an encoder for similarity attends almost uniformly, so at first the features say little about the
+        pair. Here query and key become the same scaled random rotation of the centred states, so that attention scores
+        are inner products; the biases subtract the centre, which all states have in common.
+        """
+        part: dict[str, Any] = parts_of(self.layers[0], str(self.config.model_type))
+        hidden, size = questions.shape[-1], questions.shape[-1] // self.config.num_attention_heads
+        centre = (questions.mean(0) + documents.mean(0)) / 2
+        length = sum((side - centre).square().sum(-1).mean() for side in (questions, documents)) / 2  # squared
+        # A head has `size` of the rotation's dimensions, and divides inner products by the root of `size`.
+        scale = (MATCHING * hidden / (size**0.5 * length)) ** 0.5
+        rotation = nn.init.orthogonal_(torch.empty(hidden, hidden, device=questions.device)) * scale
+        for name in ("query", "key"):
+            part[name].weight.copy_(rotation)
+            part[name].bias.copy_(-rotation @ centre)
+
 
 class LinearInteraction(nn.Module):
     """DC-BERT-Linear: dense layers over the concatenated first tokens of the sides; no other token is read."""
@@ -59,7 +85,10 @@ class LinearInteraction(nn.Module):
 
 class LSTMInteraction(nn.Module):
     """DC-BERT-LSTM, after Min et al. (2018): a BiLSTM over each side. Attention sums the question's tokens to a vector;
-    a bilinear form of low rank compares it with each of the document's tokens, and the largest values are kept."""
+    a bilinear form of low rank compares it with each of the document's tokens, and the largest values are kept.
+
+    The LSTM reads each side by itself, so a question or document that several pairs share is read once.
+    """
 
     def __init__(self, hidden: int, layers: int) -> None:
         super().__init__()
@@ -68,26 +97,34 @@ class LSTMInteraction(nn.Module):
         self.left = nn.Linear(hidden, hidden)
         self.right = nn.Linear(hidden, hidden)
 
-    def forward(self, states: Tensor, mask: Tensor, second: Tensor, first: int, last: int) -> StatesAndFeatures:
-        places = torch.arange(states.shape[1], device=states.device)
-        begins = second[:, None]
-        asked, question_mask = self._run(states, mask & (places < begins), torch.zeros_like(begins))
-        document, document_mask = self._run(states, mask & (places >= begins), begins)
-        weights = self.attend(asked).masked_fill(~question_mask[..., None], float("-inf")).softmax(1)
-        question = (weights * asked).sum(1)  # (pairs, hidden)
-        compared = self.left(document) * self.right(question)[:, None]  # (pairs, tokens, hidden)
-        best = compared.masked_fill(~document_mask[..., None], float("-inf")).amax(1)
-        return states, torch.cat((question, best), -1)
+    def forward(self, question: Side, document: Side) -> Tensor:
+        """The features of each pair, (pairs, 2 · hidden)."""
+        (questions, question_mask, question_of), (documents, document_mask, document_of) = question, document
+        summed, compared = self.question(questions, question_mask)[question_of].unbind(1)  # (pairs, hidden)
+        products = self.document(documents, document_mask)[document_of] * compared[:, None]  # (pairs, tokens, hidden)
+        best = products.masked_fill(~document_mask[document_of][..., None], float("-inf")).amax(1)
+        return torch.cat((summed, best), -1)
 
-    def _run(self, states: Tensor, mask: Tensor, begins: Tensor) -> tuple[Tensor, Tensor]:
-        """Run the LSTM on one side, shifted to start at 0; returns its states and its mask."""
-        lengths = mask.sum(1)
-        places = torch.arange(int(lengths.max()), device=states.device)
-        index = (begins + places).clamp(max=states.shape[1] - 1)  # (pairs, longest)
-        own = states.gather(1, index[..., None].expand(-1, -1, states.shape[2]))
-        packed = pack_padded_sequence(own, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        output, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
-        return output, places < lengths[:, None]
+    def question(self, states: Tensor, mask: Tensor) -> Tensor:
+        """The sum of each question's tokens, by attention, and what documents are compared with.
+
+        The result is (questions, 2, hidden).
+        """
+        asked = self._read(states, mask)
+        weights = self.attend(asked).masked_fill(~mask[..., None], float("-inf")).softmax(1)
+        summed = (weights * asked).sum(1)
+        return torch.stack((summed, self.right(summed)), 1)
+
+    def document(self, states: Tensor, mask: Tensor) -> Tensor:
+        """What questions are compared with, for each token: (documents, tokens, hidden)."""
+        compared: Tensor = self.left(self._read(states, mask))
+        return compared
+
+    def _read(self, states: Tensor, mask: Tensor) -> Tensor:
+        """Run the LSTM on texts (texts, tokens, hidden)."""
+        packed = pack_padded_sequence(states, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+        output, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=states.shape[1])
+        return output
 
 
 def first_tokens(states: Tensor, second: Tensor) -> Tensor:

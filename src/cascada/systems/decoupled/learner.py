@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from torch import nn
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import is_exported, named_folder
 from cascada.data import Group
+from cascada.data.sample import evenly_spaced
 from cascada.encoders.files import tokenizer_folder
 from cascada.ranking.ranker import Ranker
-from cascada.systems.decoupled.documents import DocumentEncoder, EncodingMemory
+from cascada.ranking.stage import NO_DEADLINE
+from cascada.systems.decoupled.documents import DocumentEncoder, EncodingMemory, encode_side
 from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.examples import SideExamples
-from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, is_decoupled, save
+from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, is_decoupled, keeps_interaction, save
 from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
 from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
@@ -37,6 +40,9 @@ COSINE_RATE = 100
 """The cosine's scale and shift, two single weights, are trained at this multiple of the learning rate."""
 ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
 """Prefixes of the names of the weights above the join."""
+
+STATE_QUESTIONS, STATE_TEXTS = 64, 4
+"""The training questions, and the texts of each, that a start by matching is estimated from."""
 
 card = ranker_card
 
@@ -77,6 +83,8 @@ class DecoupledLearner(ExitLearner):
         model = begin(settings.encoder, shape_of(settings))
         files = tokenizer_folder(str(named_folder(settings.encoder)))
         tokenizer = tokenizer_of(model, files)
+        if settings.start == "matching":
+            start_by_matching(model, tokenizer, groups, settings.encoder)
         if model.exit_zero and starting_export(settings.encoder) is None:  # an export keeps the IDF of its many texts
             model.exit_zero.set_idf(tokenizer.document, dict.fromkeys(text for group in groups for text in group.texts))
         examples = replace(
@@ -99,6 +107,25 @@ class DecoupledLearner(ExitLearner):
 
     def save(self, folder: Path, card: str) -> None:
         save(self.model, folder, tokenizer=self.files, card=card)
+
+
+def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group], encoder: str) -> None:
+    """Make the first interaction layer match tokens, by the states of some training texts at the join."""
+    if not model.shape.joint_exits:
+        raise CascadaError("model.start is matching, but model.exits has no layer above the join that could start so.")
+    if keeps_interaction(encoder, model.shape):
+        raise CascadaError(
+            f"model.start is matching, but {encoder} has trained layers above the join, which would be lost: leave it "
+            "out to continue from them."
+        )
+    engine = TorchEngine(model.eval(), tokenizer)
+    some = evenly_spaced(groups, STATE_QUESTIONS)
+    questions = tokenizer.question.encode_alone([group.question for group in some])
+    texts = tokenizer.document.encode_alone([text for group in some for text in group.texts[:STATE_TEXTS]])
+    place, asked = engine.join_weights, encode_side(engine, questions, NO_DEADLINE, document=False)
+    read = encode_side(engine, texts, NO_DEADLINE, document=True)
+    sides = [place.place_question(states) for states in asked], [place.place_document(states) for states in read]
+    model.interaction.start_by_matching(*(torch.from_numpy(np.concatenate(side)) for side in sides))  # type: ignore[operator]
 
 
 def freeze_documents(model: DecoupledRanker) -> None:
@@ -138,7 +165,9 @@ def shape_of(settings: DecoupledModel) -> DecoupledShape:
     depth = depth_of(settings.encoder)
     join = settings.join or depth
     exits = settings.exits or (depth if join < depth and settings.interaction == "layers" else join + 1,)
-    return DecoupledShape(**settings.model_dump(exclude={"kind", "encoder", "join", "exits"}), join=join, exits=exits)
+    return DecoupledShape(
+        **settings.model_dump(exclude={"kind", "encoder", "join", "exits", "start"}), join=join, exits=exits
+    )
 
 
 def starting_export(encoder: str) -> ExportedDecoupled | None:

@@ -14,7 +14,7 @@ from torch.nn.functional import cosine_similarity, normalize, pad
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
 from cascada.encoders.exit_zero import ExitZeroWeights
-from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction
+from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction, LSTMInteraction, Side
 from cascada.systems.decoupled.shape import DecoupledShape
 
 LOG_SCALE, SHIFT = "cosine.log_scale", "cosine.shift"
@@ -71,10 +71,6 @@ class GlobalEmbeddings(nn.Module):
         """(documents, tokens, hidden)."""
         start = self.question_length
         return states + self.positions[start : start + states.shape[1]] + self.types[1]
-
-
-Side = tuple[Tensor, Tensor, Tensor]
-"""The encodings of one side (texts, tokens, hidden), their mask (texts, tokens), and the row of each pair (pairs,)."""
 
 
 def mean_cosine(question: Side, document: Side) -> Tensor:
@@ -181,7 +177,7 @@ class DecoupledRanker(nn.Module):
             documents = self.project_up(text if text.is_floating_point() else self.encode_document(text, text_mask))
             document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
             sides = (questions, question_mask, question_of), (documents, text_mask, document_of)
-            states, mask, second = self._joined(*sides) if highest > join else (questions, question_mask, question_of)
+            pairs = self._pairs_input(*sides) if highest > join else (questions,)
         logits: dict[int, Tensor] = {}
         base: Tensor | float = 0.0
         done = join
@@ -192,14 +188,13 @@ class DecoupledRanker(nn.Module):
                 if exit == join:
                     features = (SIMILARITIES[self.shape.match](*sides),)
                 else:
-                    states, pair_features = self.interaction(states, mask, second, done - join, exit - join)
-                    features = (pair_features,)
+                    pairs, features = self._interact(pairs, done - join, exit - join)
                 if exit in wanted or (teacher and exit == highest):
                     logits[exit] = self.score(features, exit) + base
                 if exit == join and self.shape.adds_to_cosine:
                     base = self.score(features, exit)
                     base = base.detach() if stop_gradient else base
-            states, done = states.detach() if stop_gradient else states, exit
+            pairs, done = tuple(detached(part) for part in pairs) if stop_gradient else pairs, exit
         return logits
 
     def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
@@ -228,14 +223,29 @@ class DecoupledRanker(nn.Module):
                 out.bias *= scale
                 out.bias[1] += shift
 
-    def _joined(self, question: Side, document: Side) -> tuple[Tensor, Tensor, Tensor]:
-        """Join the sides: the states of each pair (pairs, n + m, hidden) with global positions and types, their mask,
-        and the position (pairs,) of the document's first token."""
+    def _pairs_input(self, question: Side, document: Side) -> tuple[Any, ...]:
+        """The input of the interaction, with global positions and types: of an LSTM the two sides; of others the states
+        of each pair (pairs, n + m, hidden), their mask, and the position (pairs,) of the document's first token."""
         questions, question_mask, question_of = question
         documents, document_mask, document_of = document
-        states = torch.cat((self.meet.question(questions)[question_of], self.meet.document(documents)[document_of]), 1)
+        questions, documents = self.meet.question(questions), self.meet.document(documents)
+        if isinstance(self.interaction, LSTMInteraction):
+            return (questions, *question[1:]), (documents, *document[1:])
+        states = torch.cat((questions[question_of], documents[document_of]), 1)
         mask = torch.cat((question_mask[question_of], document_mask[document_of]), 1)
         return states, mask, torch.full_like(question_of, question_mask.shape[1])
+
+    def _interact(self, pairs: tuple[Any, ...], first: int, last: int) -> tuple[tuple[Any, ...], tuple[Tensor]]:
+        """Run layers first+1 to last: the input of the layers above them, and the features."""
+        if isinstance(self.interaction, LSTMInteraction):
+            return pairs, (self.interaction(*pairs),)
+        states, features = self.interaction(*pairs, first, last)
+        return (states, *pairs[1:]), (features,)
+
+
+def detached(part: Tensor | Side) -> Tensor | Side:
+    """A tensor, or the tensors of a side, without their gradient."""
+    return part.detach() if isinstance(part, Tensor) else (part[0].detach(), part[1], part[2])
 
 
 def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:

@@ -33,12 +33,21 @@ class DecoupledModel(Settings):
     """Documents are truncated to this many tokens."""
     dropout: Share = DecoupledShape.dropout
     """Dropout of the classifiers; the encoder keeps its own."""
+    start: Literal["copy", "matching"] = "copy"
+    """How the layers above the join start: as a `copy` of the encoder's last layers, as in the paper; or, `matching`,
+    with the attention of the first of them replaced, so that a token attends to its like."""
     scores: Scores = DecoupledShape.scores
     """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
     initialised to zero."""
     match: Match = "late"
     """How an exit at the join compares the two sides: by `late` interaction of all tokens, or by the `cosine` of their
     mean encodings."""
+
+    @model_validator(mode="after")
+    def _layers_can_start_by_matching(self) -> DecoupledModel:
+        if self.start == "matching" and self.interaction != "layers":
+            raise ValueError(f"start is 'matching', which is for layers; interaction is '{self.interaction}'")
+        return self
 
 
 class DecoupledBatch(BatchSettings):

@@ -14,6 +14,9 @@ from cascada.core.folder import read_exported_shape
 KIND = "decoupled"
 """The kind of ranker in `cascada.json` and in recipes."""
 
+READ_QUESTION, READ_DOCUMENT = "lstm-question", "lstm-document"
+"""The names of the two graphs of an exported LSTM."""
+
 Towers = Literal["two", "shared"]
 Interaction = Literal["layers", "linear", "lstm"]
 Scores = Literal["own", "added"]
@@ -122,6 +125,8 @@ class ExportedDecoupled(DecoupledShape):
     """How the matrix products are computed: int8 or fp32."""
     fingerprint: str
     """Of the document side; see `cascada.systems.decoupled.folder.fingerprint`."""
+    attention_heads: int | None = None
+    """Of a layer; None in exports by earlier versions, whose last layer computes keys and values of all tokens."""
 
     def to_dict(self) -> dict[str, Any]:
         """The content of `cascada.json`: without what only training uses, and with `scores` as `onto_cosine`."""

@@ -15,7 +15,7 @@ from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, 
 from cascada.systems.decoupled.documents import Documents, EncodingStore, encode_side
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array, JoinWeights
-from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, PairsInput, SidesInput
+from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, LSTMInput, PairsInput, SidesInput
 from cascada.text.pairs import PairTokens
 from cascada.text.sentence_windows import PieceLimit
 
@@ -56,13 +56,9 @@ class SideEncoder:
     def _operations(self, sides: EncodedSides, computed: Bools) -> Ints:
         """Operations of encoding, (pairs,): of a question or a computed document, counted at its first pair."""
         count = self.engine.flop_counts.tower
-        spent = np.zeros(len(sides.question_of), np.int64)
-        first = np.unique(sides.question_of, return_index=True)[1]
-        spent[first] += count(sides.question_lengths[first], document=False)
-        documents, first = np.unique(sides.document_of, return_index=True)
-        first = first[computed[documents]]
-        spent[first] += count(sides.document_lengths[first], document=True)
-        return spent
+        questions = count(sides.question_lengths, document=False)
+        documents = np.where(computed[sides.document_of], count(sides.document_lengths, document=True), 0)
+        return counted_once(sides.question_of, questions) + counted_once(sides.document_of, documents)
 
 
 class DecoupledStage:
@@ -122,7 +118,7 @@ class DecoupledStage:
 
     def _joint(self, state: EncodedSides | JoinedPairs, deadline: Deadline) -> Scored:
         """Scores of an exit above the join."""
-        pairs = SidesInput(self.engine, state) if isinstance(state, EncodedSides) else PairsInput(state)
+        pairs, operations = self._pairs_input(state, deadline)
         scores = np.zeros(len(pairs.lengths), np.float32)
         after: list[Array] = [np.empty((0, 0), np.float32)] * len(scores)
 
@@ -135,10 +131,32 @@ class DecoupledStage:
                     after[row] = own[:length]
 
         self.engine.run_batches(work, self._batches(pairs.lengths))
-        return Scored(scores + state.base, None if self._last else JoinedPairs(after, pairs.second, state.base))
+        passed_on = None if self._last else JoinedPairs(after, pairs.second, state.base)
+        return Scored(scores + state.base, passed_on, extra_flops=operations)
+
+    def _pairs_input(
+        self, state: EncodedSides | JoinedPairs, deadline: Deadline
+    ) -> tuple[SidesInput | LSTMInput | PairsInput, Ints | None]:
+        """The input of the layers of this stage, and the operations of making it; None where they are negligible."""
+        if isinstance(state, JoinedPairs):
+            return PairsInput(state), None
+        if self.engine.shape.interaction != "lstm":
+            return SidesInput(self.engine, state), None
+        count = self.engine.flop_counts.read_side
+        questions = counted_once(state.question_of, count(state.question_lengths, document=False))
+        documents = counted_once(state.document_of, count(state.document_lengths, document=True))
+        return LSTMInput(self.engine, state, deadline), questions + documents
 
     def _batches(self, lengths: Ints) -> Iterator[Ints]:
         return shortest_first(lengths, self.engine.budget)
+
+
+def counted_once(shared: Ints, operations: Ints) -> Ints:
+    """Operations (pairs,), counted only at the first pair of each text; `shared` (pairs,) are the texts' numbers."""
+    first = np.unique(shared, return_index=True)[1]
+    once = np.zeros(len(shared), np.int64)
+    once[first] = operations[first]
+    return once
 
 
 def mean_cosine(state: EncodedSides, weights: JoinWeights) -> Floats:

@@ -1,15 +1,18 @@
 """What the stages pass on: the encodings of both sides up to the join, the states of each pair above it.
 
-`SidesInput` and `PairsInput` make padded batches for the next interaction layers out of the two.
+`SidesInput` and `PairsInput` make padded batches for the next interaction layers out of the two, `LSTMInput` for the
+classifier above an LSTM.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cascada.ranking.stage import Floats, Ints
+from cascada.ranking.arrays import shortest_first
+from cascada.ranking.stage import Deadline, Floats, Ints
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array
 
@@ -78,6 +81,62 @@ class SidesInput:
         return side[:1] if self.first_only else side
 
 
+class LSTMInput:
+    """Reads each question and each document with the LSTM once, however many pairs share it, and compares them.
+
+    The input of the classifier is two vectors for each pair: the question's, and the best values of the comparison.
+    """
+
+    def __init__(self, engine: DecoupledEngine, state: EncodedSides, deadline: Deadline) -> None:
+        weights = engine.join_weights
+        self.state = state
+        self.questions = _read(engine, state.questions, state.question_of, weights.place_question, deadline, False)
+        self.documents = _read(engine, state.documents, state.document_of, weights.place_document, deadline, True)
+        self.second = np.ones(len(state.question_of), np.int64)
+        self.lengths = self.second + 1
+
+    def padded(self, rows: Ints) -> Floats:
+        """(rows, 2, hidden)"""
+        states = []
+        for question, document in zip(self.state.question_of[rows], self.state.document_of[rows], strict=True):
+            summed, compared = self.questions[question]
+            states.append((summed, (self.documents[document] * compared).max(0)))
+        return np.array(states, np.float32)
+
+
+def _read(
+    engine: DecoupledEngine,
+    texts: Sequence[Array],
+    used: Ints,
+    place: Callable[[Array], Floats],
+    deadline: Deadline,
+    document: bool,
+) -> dict[int, Floats]:
+    """Number of a text → what the LSTM reads in it; of the texts that are `used`."""
+    numbers = np.unique(used)
+    lengths = np.array([len(texts[number]) for number in numbers], np.int64)
+    outputs: dict[int, Floats] = {}
+
+    def work(rows: Ints) -> None:
+        deadline.check()
+        states = _padded([place(texts[number]) for number in numbers[rows]])
+        for number, own, length in zip(
+            numbers[rows], engine.read_side(states, lengths[rows], document=document), lengths[rows], strict=True
+        ):
+            outputs[int(number)] = own[:length] if document else own
+
+    engine.run_batches(work, shortest_first(lengths, engine.budget))
+    return outputs
+
+
+def _padded(states: Sequence[Array]) -> Array:
+    """(texts, longest, hidden), with zeros after the end of a text."""
+    padded = np.zeros((len(states), max(map(len, states)), states[0].shape[1]), states[0].dtype)
+    for own, text in zip(padded, states, strict=True):
+        own[: len(text)] = text
+    return padded
+
+
 class PairsInput:
     """Makes joined pairs the input of the next interaction layer."""
 
@@ -88,8 +147,4 @@ class PairsInput:
 
     def padded(self, rows: Ints) -> Array:
         """(rows, longest, hidden)"""
-        first = self.state.states[rows[0]]
-        states = np.zeros((len(rows), int(self.lengths[rows].max()), first.shape[1]), first.dtype)
-        for own, row in zip(states, rows, strict=True):
-            own[: self.lengths[row]] = self.state.states[row]
-        return states
+        return _padded([self.state.states[row] for row in rows])

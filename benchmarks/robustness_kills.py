@@ -92,7 +92,8 @@ def write_training(work: Path) -> None:
         (work / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     (work / "recipe.yaml").write_text(
         "output: out\nmodel: {kind: compare-aggregate, levels: {point: []}, vectors: {source: vectors.txt}}\n"
-        "train: {source: train.jsonl}\ndev: {source: dev.jsonl}\ntraining: {epochs: 3, batch: {by: questions, size: 4}, checkpoint_every: 2}\n"
+        "train: {source: train.jsonl}\ndev: {source: dev.jsonl}\n"
+        "training: {epochs: 3, batch: {by: questions, size: 4}, checkpoint_every: 2}\n"
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -163,13 +164,15 @@ def read_everything(index):
 
 
 @pytest.mark.parametrize("suffix", ["idx", "store"])
-def test_an_index_whose_files_were_overwritten_is_called_damaged(index, suffix):
-    sentence = "is damaged: remove it, and make it again with `cascada index FOLDER"
-    for path in index.folder.glob(f"*.{suffix}"):
+def test_an_index_whose_files_were_overwritten_is_called_damaged(index, tmp_path, suffix):
+    """In a copy: the files of an open index are mapped into memory."""
+    damaged = shutil.copytree(index.folder, tmp_path / "damaged")
+    for path in damaged.glob(f"*.{suffix}"):
         content = path.read_bytes()
         path.write_bytes(b"\xff" * (len(content) - 200) + content[-200:])  # its footer, which opening reads, is intact
+    sentence = "is damaged: remove it, and make it again with `cascada index FOLDER"
     with pytest.raises(CascadaError, match=sentence):
-        read_everything(Index(index.folder))
+        read_everything(Index(damaged))
 
 
 def test_a_folder_that_is_not_an_index_is_rejected(tmp_path, folder):

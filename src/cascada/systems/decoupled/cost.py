@@ -58,8 +58,8 @@ class DecoupledFlops:
         if self.attention_heads is None:
             two = 2 * (4 * width * width + 4 * width * self.feed_forward + 4 * width * tokens)
             return whole + tokens * 4 * width * width + two
-        two = 2 * (8 * width * width + 4 * width * self.feed_forward)
-        return whole + two + 8 * self.attention_heads * width * tokens  # their attention reads states as they are
+        rows = 2 * (8 * width * width + 4 * width * self.feed_forward)
+        return whole + rows + 8 * self.attention_heads * width * tokens  # their attention reads states as they are
 
     @property
     def _transformer(self) -> TransformerFlops:

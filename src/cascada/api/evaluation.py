@@ -104,15 +104,15 @@ def evaluate(
     of the answers in the questions' own paragraphs, by SQuAD's rules. None of the other arguments applies.
     """
     if _is_reader(model):
-        settings: dict[str, Any] = {
-            "root": root,
-            "split": split,
-            "mode": mode,
-            "qrels": qrels,
+        settings: dict[str, object] = {"root": root, "split": split, "mode": mode, "qrels": qrels, "store": store}
+        settings |= {
             "relevant": relevant,
-            "store": store,
+            "first_stage": first_stage,
+            "depth": depth,
+            "drop": drop,
+            "keep": keep,
+            "against": against,
         }
-        settings |= {"first_stage": first_stage, "depth": depth, "drop": drop, "keep": keep, "against": against}
         return _evaluate_reader(Path(str(model)), reader_questions(data, **settings), str(data), on_progress)
     require("pytrec_eval", "eval", "measuring")
     names = [Measure.parse(name).name for name in measures]

@@ -91,8 +91,8 @@ def agreement(
 ) -> Agreement:
     """F1 of a trained reader and of its export; `advance` is called with the number of questions that were read."""
     trained, exported = Reader.load(folder), Reader.load(out)
-    own, other = (measure_reader(reader, questions, advance).mean["F1"] for reader in (trained, exported))
-    return Agreement(_difference(trained, exported, questions), own, other, measure="F1")
+    before, after = (measure_reader(reader, questions, advance).mean["F1"] for reader in (trained, exported))
+    return Agreement(_difference(trained, exported, questions), before, after, measure="F1")
 
 
 def _difference(trained: Reader, exported: Reader, questions: Sequence[MarkedQuestion]) -> float:

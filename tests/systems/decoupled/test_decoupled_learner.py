@@ -83,11 +83,11 @@ def test_own_candidates_documents_of_others_and_teachers_teach_together(decouple
         "negatives": 2,
         "batch": {"by": "questions", "size": 4, "others": 3},
         "objective": {"list": 1},
-        "teacher": {"model": str(cascade_folder), "level": "list", "share": 0.5},
+        "teacher": {"model": str(cascade_folder), "level": "list", "share": 0.5, "bonus": 3},  # it knows nothing
         "learning_rate": 3e-3,
     }
-    recipe = decoupled(model={"exits": [3], "start": "matching"}, epochs=3, **settings)
-    examples = build_trainer(recipe, tmp_path / "look").learner.examples
+    recipe = decoupled(model={"exits": [3], "start": "matching"}, epochs=4, **settings)
+    examples = build_trainer(recipe, tmp_path).learner.examples
     first = [int(row) for row in range(len(examples)) if examples.owner[row] < 2]
     batch = examples.collate(first)
     more = slice(len(first), None)

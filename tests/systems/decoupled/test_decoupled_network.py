@@ -168,7 +168,7 @@ def test_with_a_start_by_matching_a_token_attends_to_its_like(encoder_folder, st
     with torch.no_grad():
         for positions in (model.document.encoder.embeddings.position_embeddings.weight, model.meet.positions):
             positions.mul_(0.2)  # random positions of a tiny encoder say as much as its words
-        words = torch.randperm(200, generator=torch.Generator().manual_seed(3)) + 200
+        words = torch.randperm(200, generator=torch.Generator().manual_seed(3)) + 140
         question, document = words[None, :6], words[None, torch.tensor([8, 3, 9, 0, 10, 5, 1, 11, 4, 2])]
         ones = [torch.ones_like(ids, dtype=torch.bool) for ids in (question, document)]
         asked = model.meet.question(model.encode_question(question, ones[0]))[0]

@@ -61,7 +61,8 @@ class TorchEngine:
         mask = np.arange(states.shape[1]) < lengths[:, None]
         with torch.inference_mode():
             if self.shape.interaction == "lstm":
-                after, features = None, self._tensor(states).flatten(1)
+                after = self._tensor(states)
+                features = after.flatten(1)
             else:
                 inputs = self._tensor(states), self._tensor(mask), self._tensor(second)
                 after, features = self.model.interaction(*inputs, below, exit - join)

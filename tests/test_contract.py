@@ -40,6 +40,9 @@ TORCH = (
     "graphs.ranges",
     "graphs.stage_graph",
     "graphs.transformer",
+    "graphs.layers",
+    "graphs.rotary",
+    "graphs.disentangled",
     "graphs.graph",
     "graphs.products",
     "systems.export",
@@ -57,6 +60,7 @@ TORCH = (
                 "calibrate",
                 "export",
                 "export_lstm",
+                "unpack",
                 "engine_torch",
             ]
         )
@@ -64,7 +68,7 @@ TORCH = (
     "systems.cosine.stages",
     *LEARNING,
     "training.*",
-    *(f"acceleration.{name}" for name in ("accelerate", "heads", "pooled")),
+    *(f"acceleration.{name}" for name in ("accelerate", "exits", "heads", "joint", "pooled")),
     *(f"reading.{name}" for name in ("engine_torch", "examples", "export", "folder", "learner", "network", "settings")),
     "bench.prepare",
     "bench.peer_folder",

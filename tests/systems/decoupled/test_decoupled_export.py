@@ -95,7 +95,7 @@ def test_what_is_exported_is_not_exported_or_trained_again(encoder_folder, tmp_p
     export(save_model(tmp_path / "trained", encoder_folder, **SHAPES["linear"]), tmp_path / "out", "fp32")
     with pytest.raises(CascadaError, match="for ranking only"):
         export(tmp_path / "out", tmp_path / "again")
-    with pytest.raises(CascadaError, match="for ranking only"):
+    with pytest.raises(CascadaError, match="cannot be trained on"):
         begin(str(tmp_path / "out"), DecoupledShape(4, (5,)))
 
 

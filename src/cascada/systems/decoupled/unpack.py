@@ -89,6 +89,16 @@ class Graph:
         weights |= {"LayerNorm.weight": gamma, "LayerNorm.bias": beta}
         return {f"embeddings.{name}": array for name, array in weights.items()}
 
+    def dense(self) -> Iterator[tuple[Array, Array]]:
+        """The weight and the bias of each product; a graph does not add a bias of zeros."""
+        added = {name: node for node in self.nodes if node.op_type in ("Add", "BiasGelu") for name in node.input}
+        for node in self.nodes:
+            weight = self.known.get(node.input[1]) if node.op_type == "MatMul" else None
+            if weight is not None:
+                adding = added.get(node.output[0])
+                biases = [self.known[name] for name in adding.input if name in self.known] if adding else []
+                yield weight, biases[0] if biases else np.zeros(weight.shape[1], np.float32)
+
     def layers(self) -> Weights:
         weights: Weights = {}
         attention = zip(self.of("Attention", dimensions=2), self.of("Attention", dimensions=1), strict=True)
@@ -97,8 +107,7 @@ class Graph:
             for role, own, own_bias in zip(*parts, strict=True):
                 name = f"encoder.layer.{number}.attention.self.{role}"
                 weights |= {f"{name}.weight": own.T, f"{name}.bias": own_bias}
-        dense = zip(self.of("MatMul", dimensions=2), self.of("Add", "BiasGelu", dimensions=1), strict=True)
-        for place, (weight, bias) in enumerate(dense):
+        for place, (weight, bias) in enumerate(self.dense()):
             name = f"encoder.layer.{place // 3}.{DENSE[place % 3]}"
             weights |= {f"{name}.weight": weight.T, f"{name}.bias": bias}
         norms = list(self.of("SkipLayerNormalization", dimensions=1))

@@ -44,7 +44,7 @@ def test_one_with_exits_is_measured_whole_and_by_its_plan_in_one_table(with_exit
     found = run("bench", with_exits, "--quick", "--engines", "cascada int8", "--candidates", "12", "--json")
     cells = {row["engine"]: row["cells"][0] for row in found["engines"]}
     assert cells.keys() == {"cascada int8 α=0", "cascada int8 α=0.3", "cascada int8 α=0.5", "cascada int8, own plan"}
-    assert cells["cascada int8, own plan"]["flops"] < 0.5 * cells["cascada int8 α=0"]["flops"]
+    assert cells["cascada int8, own plan"]["flops"] < 0.8 * cells["cascada int8 α=0"]["flops"]
 
 
 def test_peers_get_the_model_as_it_came(with_exits, cross_encoder_folder, tmp_path):

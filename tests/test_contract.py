@@ -56,6 +56,7 @@ TORCH = (
                 "calibrate",
                 "export",
                 "export_lstm",
+                "unpack",
                 "engine_torch",
             ]
         )

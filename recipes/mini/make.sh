@@ -7,10 +7,16 @@ recipes=$(dirname "$0")
 test -e data/mini/dev/tydi.jsonl || python "$recipes/dev_sets.py" data data/mini/dev
 test -e data/mini/calibration.jsonl || python "$recipes/lists.py" data data/mini/dev data/mini
 
-# the cross-encoder among the teachers: e5-small on sentences of SQuAD
-test -e data/squad-mined.jsonl ||
-    cascada data mine squad_sentences data/squad-mined.jsonl --root data/squad_sentences --split test --seed 1
-cascada train "$recipes/teacher.yaml"
+# the teachers: a cross-encoder that learned from sentences of SQuAD, and encoders as they come
+test -e runs/mini-teacher/model.safetensors ||
+    python "$recipes/../../benchmarks/train_cross_encoder.py" runs/e5-small data/squad/train-v1.1.json.gz \
+        runs/mini-teacher --questions 10000 --rate 1e-4
+test -e data/mini/passages-scored.jsonl ||
+    python "$recipes/scores.py" data/mini/passages.jsonl data/mini/passages-scored.jsonl --questions 1800 \
+        late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
+test -e data/mini/sentences-scored.jsonl ||
+    python "$recipes/scores.py" data/mini/sentences.jsonl data/mini/sentences-scored.jsonl --questions 4500 \
+        late:runs/minilm=0.5 runs/mini-teacher=1
 
 cascada train "$recipes/mini.yaml"
 test -e runs/mini-calibrated || cascada calibrate runs/mini-trained data/mini/calibration.jsonl runs/mini-calibrated

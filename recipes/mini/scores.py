@@ -1,0 +1,62 @@
+"""What teachers say of the training lists: adds a score to every candidate, which `teacher: {model: data}` learns from.
+
+    python recipes/mini/scores.py data/mini/passages.jsonl data/mini/passages-scored.jsonl \
+        late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
+
+Teachers are rankers, each with its weight. Their scores are standardised among a question's candidates and averaged.
+Passages and sentences have teachers of their own: a cross-encoder that learned from sentences ranks passages badly. Scores
+are saved as they are computed, in the folder of the output, and a run that was stopped continues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from cascada.core.probe import can_run
+from cascada.data import Group, load, write_jsonl
+from cascada.training.settings import TeacherSettings
+from cascada.training.teacher import teacher_scores
+
+
+def shortened(group: Group, most: int, draw: random.Random) -> Group:
+    """At most so many candidates: up to three correct ones, and a sample of the others."""
+    correct = [candidate for candidate in group.candidates if candidate.label][:3]
+    wrong = [candidate for candidate in group.candidates if not candidate.label]
+    kept = correct + draw.sample(wrong, min(len(wrong), most - len(correct)))
+    return replace(group, candidates=tuple(draw.sample(kept, len(kept))))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lists")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("teachers", nargs="+", metavar="RANKER=WEIGHT")
+    parser.add_argument("--questions", type=int, help="a sample of so many lists")
+    parser.add_argument("--candidates", type=int, default=8, help="at most so many of each list")
+    options = parser.parse_args()
+    draw = random.Random(3)
+    groups = [
+        shortened(group, options.candidates, draw)
+        for group in load(options.lists, mode="raw", questions=options.questions)
+    ]
+    models = {name: float(weight) for name, weight in (teacher.rsplit("=", 1) for teacher in options.teachers)}
+    folder = options.out.with_suffix(".teachers")
+    folder.mkdir(parents=True, exist_ok=True)
+    fast = torch.autocast("cpu", torch.bfloat16) if can_run("torch bfloat16") else nullcontext()
+    with fast:
+        said = iter(teacher_scores(TeacherSettings(model=models, level="list"), groups, folder).tolist())
+    scored = (
+        replace(group, candidates=tuple(replace(candidate, score=round(next(said), 4)) for candidate in group.candidates))
+        for group in groups
+    )
+    print(f"{write_jsonl(scored, options.out)} lists")
+
+
+if __name__ == "__main__":
+    main()

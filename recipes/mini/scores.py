@@ -4,8 +4,8 @@
         late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
 
 Teachers are rankers, each with its weight. Their scores are standardised among a question's candidates and averaged.
-Passages and sentences have teachers of their own: a cross-encoder that learned from sentences ranks passages badly. Scores
-are saved as they are computed, in the folder of the output, and a run that was stopped continues.
+Passages and sentences have teachers of their own: a cross-encoder that learned from sentences ranks passages badly.
+Scores are saved as they are computed, in the folder of the output, and a run that was stopped continues.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
     with fast:
         said = iter(teacher_scores(TeacherSettings(model=models, level="list"), groups, folder).tolist())
     scored = (
-        replace(group, candidates=tuple(replace(candidate, score=round(next(said), 4)) for candidate in group.candidates))
+        replace(group, candidates=tuple(replace(own, score=round(next(said), 4)) for own in group.candidates))
         for group in groups
     )
     print(f"{write_jsonl(scored, options.out)} lists")

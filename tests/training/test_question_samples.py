@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from cascada.core.errors import CascadaError
 from cascada.reading.examples import marked_questions
 from cascada.reading.settings import SpanSettings
 from cascada.training.groups import measured_groups, training_groups
@@ -62,3 +63,13 @@ def test_further_training_data_is_sampled_too(groups):
     drawn = training_groups(DataSettings(source=groups, questions=1, also=(DataSettings(source=groups, questions=40),)))
     assert len(drawn) == 41
     assert len(articles(drawn)) > ARTICLES / 2
+
+
+def test_training_may_keep_the_first_incorrect_candidates_of_each_question(tmp_path):
+    path = tmp_path / "lists.jsonl"
+    candidates = [{"text": text, "label": int(text == "c")} for text in "abcde"]
+    path.write_text(json.dumps({"question": "which?", "candidates": candidates}))
+    kept = training_groups(DataSettings(source=str(path), wrong=3))[0]
+    assert kept.texts == ("a", "b", "c", "d")
+    with pytest.raises(CascadaError, match="dev: grades, wrong, noise and also are for training data only"):
+        measured_groups(DataSettings(source=str(path), wrong=3), "dev")

@@ -17,6 +17,8 @@ def training_groups(settings: DataSettings) -> list[Group]:
     groups = sampled(groups, settings.questions, settings.sample_seed)
     if settings.grades is not None:
         groups = _with_grades(groups, settings.grades)
+    if settings.wrong is not None:
+        groups = (_with_first_wrong(group, settings.wrong) for group in groups)
     usable = [group for group in groups if group.candidates]
     if not usable:
         raise CascadaError(f"train: {settings.source} has no questions in mode {settings.mode}.")
@@ -27,8 +29,8 @@ def training_groups(settings: DataSettings) -> list[Group]:
 
 def measured_groups(settings: DataSettings, which: str) -> list[Group]:
     """Read a data set to measure on, with ids; `which` names it in error messages."""
-    if settings.grades is not None or settings.noise or settings.also:
-        raise CascadaError(f"{which}: grades, noise and also are for training data only.")
+    if settings.grades is not None or settings.wrong is not None or settings.noise or settings.also:
+        raise CascadaError(f"{which}: grades, wrong, noise and also are for training data only.")
     groups = loaded_groups(settings)
     if not any(any(group.labels) for group in groups):
         raise CascadaError(f"{which}: {settings.source} has no correct candidate, so MAP cannot be measured.")
@@ -52,3 +54,11 @@ def _with_grades(groups: Iterable[Group], grades: tuple[int, ...]) -> Iterator[G
     for group in groups:
         kept = tuple(candidate for candidate in group.candidates if candidate.label or candidate.grade in grades)
         yield replace(group, candidates=kept)
+
+
+def _with_first_wrong(group: Group, count: int) -> Group:
+    """Keep the correct candidates, and the first `count` incorrect ones."""
+    incorrect = [place for place, candidate in enumerate(group.candidates) if not candidate.label]
+    left_out = set(incorrect[count:])
+    kept = tuple(candidate for place, candidate in enumerate(group.candidates) if place not in left_out)
+    return replace(group, candidates=kept)

@@ -49,6 +49,9 @@ class DataSettings(Settings):
     sample_seed: Seed = 0
     grades: tuple[int, ...] | None = None
     """For training: keep only the incorrect candidates with one of these finer labels (ASNQ: 1 to 3)."""
+    wrong: Count | None = None
+    """For training: keep only the first n incorrect candidates of a question. In lists that a search engine ordered,
+    these are the ones that are hardest to tell from correct ones."""
     noise: Share = 0
     """For training: flip this share of the labels, chosen at random by `noise_seed`."""
     noise_seed: Seed = 0

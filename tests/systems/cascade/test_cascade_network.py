@@ -5,6 +5,7 @@ import torch
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
+from cascada.systems.cascade import network
 from cascada.systems.cascade.network import CascadeRanker
 from cascada.systems.cascade.shape import CascadeShape
 
@@ -36,6 +37,20 @@ def test_an_exit_is_scored_on_the_states_of_its_own_layer(model, inputs):
 def test_several_exits_come_from_one_pass(model, inputs):
     both = model(*inputs, exits=(2, 4))
     assert {exit: torch.equal(both[exit], model(*inputs, exits=(exit,))[exit]) for exit in both} == {2: True, 4: True}
+
+
+def test_a_large_batch_is_padded_in_parts_and_scores_each_pair_as_by_itself(model, monkeypatch):
+    lengths = torch.tensor([9, 3, 7, 3, 8, 4])
+    ids = torch.randint(5, 300, (6, 9), generator=torch.Generator().manual_seed(1))
+    mask = torch.arange(9) < lengths[:, None]
+    whole = model(ids, mask, torch.zeros_like(ids), exits=(2, 4))
+    monkeypatch.setattr(network, "CHUNK_TOKENS", 18)
+    read = []
+    embed = model.encoder.embed
+    monkeypatch.setattr(model.encoder, "embed", lambda ids, types: read.append(tuple(ids.shape)) or embed(ids, types))
+    parts = model(ids, mask, torch.zeros_like(ids), exits=(2, 4))
+    assert read == [(2, 3), (2, 7), (2, 9)], "two pairs at a time, the shortest first"
+    assert all(torch.allclose(parts[exit], whole[exit], atol=1e-6) for exit in (2, 4))
 
 
 def reached(model, logits):

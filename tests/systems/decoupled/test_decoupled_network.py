@@ -1,5 +1,6 @@
 """The decoupled network: two sides that are joined, and the interactions above the join."""
 
+import dataclasses
 import json
 from itertools import pairwise
 
@@ -307,6 +308,18 @@ def test_it_continues_from_a_decoupled_ranker_of_its_own_shape(encoder_folder, t
     assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
     with pytest.raises(CascadaError, match="another shape"):
         begin(str(tmp_path), DecoupledShape(3, (4,), max_length=24, question_length=8))
+
+
+def test_a_shared_tower_may_become_two(encoder_folder, tmp_path):
+    before = model_of(encoder_folder, join=2, exits=(2,), towers="shared")
+    save(before, tmp_path, tokenizer=encoder_folder, card="")
+    model = begin(str(tmp_path), DecoupledShape(2, (3,), towers="two", max_length=24, question_length=8))
+    shared = before.document.state_dict()
+    for tower in (model.question, model.document):
+        assert all(torch.equal(value, shared[name]) for name, value in tower.state_dict().items())
+    save(model, tmp_path / "two", tokenizer=encoder_folder, card="")
+    with pytest.raises(CascadaError, match="two towers where it has a shared one"):
+        begin(str(tmp_path / "two"), dataclasses.replace(model.shape, towers="shared"))
 
 
 def test_another_interaction_keeps_the_towers_of_the_ranker_it_continues_from(encoder_folder, tmp_path):

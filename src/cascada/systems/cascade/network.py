@@ -14,6 +14,9 @@ from cascada.encoders.exit_zero import ExitZeroWeights
 from cascada.systems.cascade.heads import HEADS
 from cascada.systems.cascade.shape import CascadeShape
 
+CHUNK_TOKENS = 2048
+"""Padded tokens that run through the encoder together."""
+
 
 class CascadeRanker(nn.Module):
     """An encoder with a head at each exit: scores pairs of question and sentence at any of them."""
@@ -51,8 +54,26 @@ class CascadeRanker(nn.Module):
         """Logits (pairs, 2) at each of `exits` (layers; by default the last exit) for inputs (pairs, tokens).
 
         `stop_gradient` stops the gradient of an exit's loss at the exit before. `teacher` adds the logits of the last
-        exit, without gradient. Layers above the highest exit that is needed are not run.
+        exit, without gradient. Layers above the highest exit that is needed are not run. Pairs of similar length run
+        together, so that a batch of whole questions is little padded.
         """
+        rows_at_once = max(CHUNK_TOKENS // mask.shape[1], 1)
+        if len(mask) <= rows_at_once:
+            return self._logits(ids, mask, types, exits, stop_gradient=stop_gradient, teacher=teacher)
+        lengths = mask.sum(-1)
+        order = lengths.argsort()
+        chunks = []
+        for rows in order.split(rows_at_once):
+            longest = int(lengths[rows].max())
+            inputs = (part[rows, :longest] for part in (ids, mask, types))
+            chunks.append(self._logits(*inputs, exits, stop_gradient=stop_gradient, teacher=teacher))
+        back = order.argsort()
+        return {layer: torch.cat([chunk[layer] for chunk in chunks])[back] for layer in chunks[0]}
+
+    def _logits(
+        self, ids: Tensor, mask: Tensor, types: Tensor, exits: Sequence[int], *, stop_gradient: bool, teacher: bool
+    ) -> dict[int, Tensor]:
+        """What `forward` returns, for pairs that are padded to the longest."""
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient = torch.is_grad_enabled()

@@ -54,8 +54,9 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     bundled model: `cascada-mini`.
 
     All weights of a trained decoupled ranker are kept; its shape may differ in exits, dropout, interaction and scores
-    only. Another kind of interaction starts from scratch on the same towers; so do the classifiers, if scores differ.
-    Layers above those that it has start as copies of the last layers of its document tower.
+    only, and a tower that both sides shared may become two, which start as copies of it. Another kind of interaction
+    starts from scratch on the same towers; so do the classifiers, if scores differ. Layers above those that it has are
+    first copies of the last layers of its document tower.
     """
     folder = named_folder(encoder)
     if not is_decoupled(folder):
@@ -63,14 +64,16 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     exported = is_exported(folder)
     before = _unpacked(folder) if exported else load(folder)
     trained = before.shape
-    if {name for name, value in vars(shape).items() if value != getattr(trained, name)} - CHANGEABLE:
+    split = (trained.towers, shape.towers) == ("shared", "two")
+    changed = {name for name, value in vars(shape).items() if value != getattr(trained, name)}
+    if changed - CHANGEABLE - ({"towers"} if split else set()):
         raise CascadaError(
             f"{folder} is a decoupled ranker of another shape; one that continues from it may differ in exits, "
-            "interaction and scores."
+            "interaction and scores, and may have two towers where it has a shared one."
         )
     from_scratch = shape.interaction != trained.interaction
     deeper = from_scratch or shape.joint_layers > trained.joint_layers
-    model = DecoupledRanker(before.document if deeper or exported else new_encoder(folder), shape)
+    model = DecoupledRanker(before.document if deeper or split or exported else new_encoder(folder), shape)
     new: tuple[str, ...] = ("classifiers.",) if from_scratch or shape.scores != trained.scores else ()
     new += ("interaction.",) if from_scratch else ()
     copy_common_weights(before, model, but=new)

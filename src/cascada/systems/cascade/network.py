@@ -64,9 +64,8 @@ class CascadeRanker(nn.Module):
         order = lengths.argsort()
         chunks = []
         for rows in order.split(rows_at_once):
-            longest = int(lengths[rows].max())
-            inputs = (part[rows, :longest] for part in (ids, mask, types))
-            chunks.append(self._logits(*inputs, exits, stop_gradient=stop_gradient, teacher=teacher))
+            own, own_mask, own_types = (part[rows, : int(lengths[rows].max())] for part in (ids, mask, types))
+            chunks.append(self._logits(own, own_mask, own_types, exits, stop_gradient=stop_gradient, teacher=teacher))
         back = order.argsort()
         return {layer: torch.cat([chunk[layer] for chunk in chunks])[back] for layer in chunks[0]}
 

@@ -21,5 +21,5 @@ test -e data/mini/sentences-scored.jsonl ||
 cascada train "$recipes/mini.yaml"
 test -e runs/mini-calibrated || cascada calibrate runs/mini-trained data/mini/calibration.jsonl runs/mini-calibrated
 test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
-cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.75 --at-least 60 --budget 1 --save
+cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.85 --at-least 60 --budget 1 --save
 python "$recipes/table.py" data/mini/dev runs/cascada-mini

@@ -1,9 +1,9 @@
 """WordPiece by table look-up: the token ids that `tokenizers` gives, for many texts in a fraction of the time.
 
 BERT's tokenizers split a text at white space and punctuation, and each word into pieces, whatever stands beside it.
-So one regular expression finds the words of all texts, and most of them are in a table of words and their pieces. What
-this cannot do exactly is left to `tokenizers`: tokenizers of another kind, texts with special tokens or control
-characters, and, in other texts, the stretches between two spaces that are not ASCII.
+So one regular expression finds the words of all texts, and most of them are in a table of words and their pieces; a
+character beyond ASCII is part of a word, which the tokenizer itself splits. What this cannot do exactly is left to
+`tokenizers`: tokenizers of another kind, and texts with special tokens or control characters.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class WordPieceTable:
     def encode(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2)."""
         whole = [place for place, text in enumerate(texts) if self._has_to_be_read_whole(text)]
-        split = texts if not whole else [*texts]
+        split = [*texts]
         for place in whole:
             split[place] = ""
         ids = self._look_up(_WORD.findall(END.join([*split, ""])))
@@ -101,9 +101,11 @@ class WordPieceTable:
 
     def _new_table(self) -> Pieces:
         """The words of the vocabulary, each of which is its own piece, except for those that would be normalised."""
-        words = self._vocabulary.items()
-        as_read = {word: (id,) for word, id in words if word.isascii() and word == self._cased(word)}
-        return {word: ids for word, ids in as_read.items() if len(word) <= self._longest_word} | {END: (-1,)}
+        table: Pieces = {END: (-1,)}
+        for word, id in self._vocabulary.items():
+            if word.isascii() and word == self._cased(word) and len(word) <= self._longest_word:
+                table[word] = (id,)
+        return table
 
     def _pieces(self, word: str) -> tuple[int, ...]:
         """The pieces of a word of ASCII."""

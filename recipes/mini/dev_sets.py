@@ -1,4 +1,4 @@
-"""The development sets of the bundled model: eight lists of questions that it is not trained on.
+"""The development sets of the bundled model: lists of questions that it is not trained on.
 
     python recipes/mini/dev_sets.py data data/mini/dev
 
@@ -10,6 +10,7 @@ of its own, the wrong ones are the first of BM25.
 | `dl21-bm25`, `dl21-splade` | 53 web queries of TREC Deep Learning 2021, graded | 100 passages of the first stage |
 | `insuranceqa` | 200 of InsuranceQA's valid questions | one right answer, 49 wrong ones |
 | `selqa`, `trecqa`, `wikiqa` | the clean test sets | sentences, as distributed |
+| `trecqa-long`, `trecqa-long-tune` | 73 questions of TREC-QA's train-all, and 60 others to tune on | 100 and more |
 | `tydi` | 150 of TyDi QA's dev questions | the right passage, and BM25's first 50 of a Wikipedia pool |
 | `stackexchange` | 150 questions of forums | their own answers and other answers, 50 in all |
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from cascada.data import Candidate, Group, load, write_jsonl
+from cascada.data.sample import sample
 from cascada.data.spans import read_paragraphs
 from cascada.text.bm25 import BM25Index
 from cascada.text.words import normalise
@@ -105,6 +107,14 @@ def forum(data: Path, draw: random.Random) -> Iterator[Group]:
         yield shuffled(str(group.id), group.question, right + wrong, draw)
 
 
+def long_lists(data: Path, *, tune: bool) -> list[Group]:
+    """TREC-QA's long lists: 60 to tune on, or all others."""
+    groups = load("trecqa", root=data / "trecqa", split="train-all", mode="clean")
+    long = [group for group in groups if len(group.candidates) >= 100]
+    drawn = {group.id for group in sample(long, 60, lambda group: group.question)}
+    return [group for group in long if (group.id in drawn) == tune]
+
+
 def shuffled(name: str, question: str, candidates: list[Candidate], draw: random.Random) -> Group:
     return Group(question, tuple(draw.sample(candidates, len(candidates))), name)
 
@@ -119,6 +129,8 @@ def sets(data: Path) -> Iterator[tuple[str, Iterable[Group]]]:
     yield "insuranceqa", insurance(data, draw)
     yield "stackexchange", forum(data, draw)
     yield "tydi", tydi(data, draw)
+    for name in ("trecqa-long", "trecqa-long-tune"):
+        yield name, long_lists(data, tune=name.endswith("tune"))
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 # when the script is run again; training and its teachers resume where they were stopped.
 set -e
 recipes=$(dirname "$0")
-test -e data/mini/dev/tydi.jsonl || python "$recipes/dev_sets.py" data data/mini/dev
+test -e data/mini/dev/trecqa-long-tune.jsonl || python "$recipes/dev_sets.py" data data/mini/dev
 test -e data/mini/calibration.jsonl || python "$recipes/lists.py" data data/mini/dev data/mini
 
 # the teachers: a cross-encoder that learned from sentences of SQuAD, and encoders as they come
@@ -21,5 +21,5 @@ test -e data/mini/sentences-scored.jsonl ||
 cascada train "$recipes/mini.yaml"
 test -e runs/mini-calibrated || cascada calibrate runs/mini-trained data/mini/calibration.jsonl runs/mini-calibrated
 test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
-cascada tune runs/cascada-mini data/mini/calibration.jsonl --ratios 0.6 --at-least 60 --budget 1 --save
+cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.85 --at-least 60 --budget 1 --save
 python "$recipes/table.py" data/mini/dev runs/cascada-mini

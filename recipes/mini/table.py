@@ -20,7 +20,17 @@ from cascada import Ranker, evaluate
 from cascada.data import Group, load
 from cascada.data.sample import evenly_spaced
 
-ORDER = ("dl21-bm25", "dl21-splade", "insuranceqa", "selqa", "trecqa", "wikiqa", "tydi", "stackexchange")
+ORDER = (
+    "dl21-bm25",
+    "dl21-splade",
+    "insuranceqa",
+    "selqa",
+    "trecqa",
+    "trecqa-long",
+    "wikiqa",
+    "tydi",
+    "stackexchange",
+)
 
 
 def ranked(name: str, groups: Sequence[Group], prior: float) -> tuple[dict[str, dict[str, float]], float]:

@@ -136,3 +136,13 @@ def test_the_names_in_the_picture_of_quality_against_speed_do_not_overlap(with_q
     assert len(names) == 9
     assert not any(one.overlaps(other) for one, other in combinations(names, 2))
     assert (tmp_path / "quality.png").stat().st_size > 10_000
+
+
+def test_the_plans_that_no_other_plan_beats_are_joined_in_the_picture(with_quality, tmp_path):
+    slow = row("cascada int8, drop 0.9 0.9", cell(400, 0.4, flops=10**11, full_flops=4 * 10**11))
+    with_quality["engines"].append(slow | {"quality": {"MAP": 0.7}})
+    (panel,) = draw(with_quality, tmp_path / "quality.png").axes
+    (line,) = [line for line in panel.lines if line.get_linestyle() == "-"]
+    assert list(line.get_xdata()) == [0.25, 0.5, 1.0]
+    assert "seconds" in panel.get_xlabel()
+    assert {"nobody dropped", "α=0.5", "own plan", "drop 0.9 0.9"} < {text.get_text() for text in panel.texts}

@@ -39,6 +39,13 @@ def test_a_run_measures_rankings_starts_sizes_and_the_peak(measured):
     assert found["machine"]["versions"]["onnxruntime"]
 
 
+def test_start_up_times_and_sizes_can_be_left_out(measured):
+    short = ["--candidates", 2, "--repeats", 1, "--starts", 0, "--engines", "int8 α=0.5", "--json"]
+    done = run(measured[0].parent / "exported", *short)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout).keys().isdisjoint({"start", "installed", "int8_peak"})
+
+
 def test_progress_has_a_line_for_each_cell(measured):
     assert re.search(r"cascada int8 α=0\.3, 12 candidates: \d+\.\d{3} s", measured[1].stderr)
 

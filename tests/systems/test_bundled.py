@@ -33,7 +33,7 @@ def test_it_has_exit_0_and_a_plan_that_leaves_short_lists_alone(ranker):
     texts = [f"Sentence {number} is about something." for number in range(400)]
     assert [stage.candidates for stage in ranker.rank("What is it about?", texts[:60]).stages] == [60, 60]
     assert [stage.candidates for stage in ranker.rank("What is it about?", texts[:100]).stages] == [100, 60]
-    assert [stage.candidates for stage in ranker.rank("What is it about?", texts).stages] == [400, 160]
+    assert [stage.candidates for stage in ranker.rank("What is it about?", texts).stages] == [400, 60]
 
 
 def test_it_is_at_most_36_megabytes_and_reads_256_tokens():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import cycle, product
+from itertools import cycle, pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.text import Annotation
 
-PEER, OWN = "#777777", ("#1f77b4", "#d62728", "#2ca02c")
+PEER, OWN = "#555555", ("#1f77b4", "#d62728", "#2ca02c")
 
 SIDES = (
     (1, 0),
@@ -59,27 +59,40 @@ def draw(results: dict[str, Any], path: Path) -> Figure:
 
 
 def _quality_against_speed(figure: Figure, panel: Axes, results: dict[str, Any]) -> None:
-    """One point per engine; those of one engine at several α are joined."""
+    """One point per engine; Cascada's plans that no other plan of the same engine beats are joined."""
     points = _points(results)
-    colours = dict(zip(dict.fromkeys(point.family for point in points if point.family), cycle(OWN), strict=False))
-    for point in points:
-        marker = "s" if not point.family else "o" if point.alpha else "*"
-        colour = colours.get(point.family, PEER)
-        panel.plot(point.speed, point.quality, marker, color=colour, markersize=12 if marker == "*" else 7, zorder=3)
+    families = dict.fromkeys(point.family for point in points if point.family)
+    colours = {"": PEER} | dict(zip(families, cycle(OWN), strict=False))
+    exits = ", ".join(map(str, results["model"]["exits"][:-1]))
     for family, colour in colours.items():
-        line = sorted((point.speed, point.quality) for point in points if point.family == family and point.alpha)
-        panel.plot(*zip(*line, strict=True), color=colour, linewidth=1, alpha=0.5) if line else None
+        own = [(point.seconds, point.quality) for point in points if point.family == family]
+        style: dict[str, Any] = {"marker": "o" if family else "s", "color": colour, "linestyle": "", "markersize": 7}
+        label = f"{family} (drop: the shares at exits {exits})" if family else "other libraries"
+        panel.plot(*zip(*own, strict=True), label=label, **style) if own else None
+    lines = [_front([point for point in points if point.family == family]) for family in families]
+    for line, family in zip(lines, families, strict=True):
+        panel.plot(*zip(*line, strict=True), color=colours[family], linewidth=1.5, alpha=0.5, zorder=1)
     panel.set_xscale("log")
     panel.margins(x=0.15, y=0.2)
     low, high = panel.get_ylim()
     spare = max(SPAN - (high - low), 0) / 2
     panel.set_ylim(low - spare, high + spare)
-    panel.set_xlabel(f"candidates per second, lists of {reference(results):,} (logarithmic)")
-    panel.set_ylabel(results["quality"]["measure"])
-    panel.set_title(f"{quality_title(results)}\n{_where(results)}", loc="left", fontsize=11)
+    panel.set_xlabel(f"seconds to rank {reference(results):,} candidates (logarithmic; further left is faster)")
+    panel.set_ylabel(f"{results['quality']['measure']} (higher is better)")
+    panel.set_title(f"{_where(results)}\n{quality_title(results)}", loc="left", fontsize=11)
+    panel.legend(frameon=False, fontsize=9, loc="best")
     _plain_ticks(panel)
     _times_as_fast(panel, points)
-    _label(figure, panel, points)
+    _label(figure, panel, points, lines, colours)
+
+
+def _front(points: list[_Point]) -> list[tuple[float, float]]:
+    """Seconds and quality of the points that no other beats in both, from the fastest on."""
+    front: list[tuple[float, float]] = []
+    for point in sorted(points, key=lambda point: (point.seconds, -point.quality)):
+        if not front or point.quality > front[-1][1]:
+            front.append((point.seconds, point.quality))
+    return front
 
 
 @dataclass(frozen=True)
@@ -87,7 +100,7 @@ class _Point:
     """An engine in the picture."""
 
     name: str
-    speed: float
+    seconds: float
     quality: float
 
     @property
@@ -96,15 +109,16 @@ class _Point:
         return PLAN.split(self.name)[0] if self.name.startswith("cascada") else ""
 
     @property
-    def alpha(self) -> bool:
-        """Whether it drops by one ratio at all exits, rather than by a plan."""
-        return " α=" in self.name
+    def label(self) -> str:
+        """A peer's name, or what one of Cascada's engines drops."""
+        plan = self.name.removeprefix(self.family).removeprefix(",").strip()
+        return "nobody dropped" if plan == "α=0" else plan
 
 
 def _points(results: dict[str, Any]) -> list[_Point]:
     count, measure = reference(results), results["quality"]["measure"]
     return [
-        _Point(row["engine"], cell["throughput"], row["quality"][measure])
+        _Point(row["engine"], cell["median"], row["quality"][measure])
         for row in results["engines"]
         for cell in row["cells"]
         if cell["candidates"] == count and row.get("quality")
@@ -113,16 +127,26 @@ def _points(results: dict[str, Any]) -> list[_Point]:
 
 def _times_as_fast(panel: Axes, points: list[_Point]) -> None:
     """A second scale on top, if sentence-transformers' torch was measured."""
-    peer = next((point.speed for point in points if point.name == SENTENCE_TRANSFORMERS.name), None)
+    peer = next((point.seconds for point in points if point.name == SENTENCE_TRANSFORMERS.name), None)
     if peer:
-        scale: Any = (lambda speed: speed / peer, lambda times: times * peer)
-        top = panel.secondary_xaxis("top", functions=scale)
+        import numpy as np
+
+        def inverse(values: Any) -> Any:
+            return peer / np.maximum(values, 1e-9)  # the axis tries 0
+
+        top = panel.secondary_xaxis("top", functions=(inverse, inverse))
         top.set_xlabel(f"times as fast as {SENTENCE_TRANSFORMERS.name}", fontsize=9)
         _plain_ticks(top)
 
 
-def _label(figure: Figure, panel: Axes, points: list[_Point]) -> None:
-    """Write each point's name at the nearest place where it covers neither a point nor another name."""
+def _label(
+    figure: Figure,
+    panel: Axes,
+    points: list[_Point],
+    lines: list[list[tuple[float, float]]],
+    colours: dict[str, str],
+) -> None:
+    """Write each point's name at the nearest place where it covers no point, line or other name."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
@@ -130,11 +154,14 @@ def _label(figure: Figure, panel: Axes, points: list[_Point]) -> None:
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()  # the layout has to be known
     inside = panel.get_window_extent(canvas.get_renderer())
-    where = [panel.transData.transform((point.speed, point.quality)) for point in points]
-    taken = [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in where]
+    where = [panel.transData.transform((point.seconds, point.quality)) for point in points]
+    legend: Any = panel.get_legend()
+    taken = [legend.get_window_extent(canvas.get_renderer())]
+    taken += [Bbox.from_bounds(x - 8, y - 8, 16, 16) for x, y in where]
+    taken += [Bbox.from_bounds(x - 2, y - 2, 4, 4) for line in lines for x, y in _along(panel, line)]
     for point, _ in sorted(zip(points, where, strict=True), key=lambda pair: -pair[1][1]):
         for offset in NEAR:
-            text = _name(panel, point, *offset)
+            text = _name(panel, point, colours[point.family], *offset)
             text.update_positions(canvas.get_renderer())
             box = Text.get_window_extent(text, canvas.get_renderer()).padded(1)  # without the line that leads to it
             within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
@@ -144,19 +171,27 @@ def _label(figure: Figure, panel: Axes, points: list[_Point]) -> None:
             text.remove()
 
 
-def _name(panel: Axes, point: _Point, distance: float, side: tuple[float, float]) -> Annotation:
+def _along(panel: Axes, line: list[tuple[float, float]]) -> Any:
+    """Places in the picture along a line, close to each other."""
+    import numpy as np
+
+    corners = panel.transData.transform(line)
+    return [a + share * (b - a) for a, b in pairwise(corners) for share in np.linspace(0, 1, 60)]
+
+
+def _name(panel: Axes, point: _Point, colour: str, distance: float, side: tuple[float, float]) -> Annotation:
     """The point's name at this distance; a thin line leads to it if it is far."""
     right, up = side
     line = {"arrowstyle": "-", "color": "#bbbbbb", "linewidth": 0.7} if distance > NEAR[0][0] else None
     text = panel.annotate(
-        point.name,
-        (point.speed, point.quality),
+        point.label,
+        (point.seconds, point.quality),
         (distance * right, distance * up),
         textcoords="offset points",
         ha="left" if right > 0 else "right" if right < 0 else "center",
         va="center",
         fontsize=9,
-        color="black" if point.family else PEER,
+        color=colour,
         arrowprops=line,
     )
     text.set_in_layout(False)  # the layout stays as it is known

@@ -61,6 +61,9 @@ def bench(
     seconds: Annotated[
         float, typer.Option(min=0, help="Stop after three repeats once an engine has used this many seconds.")
     ] = 30,
+    starts: Annotated[
+        int, typer.Option(min=0, help="How often start-up times are measured; 0 leaves them and sizes on disk out.")
+    ] = 5,
     timeout: Annotated[float, typer.Option(min=1, help="Abort a measurement after this many seconds.")] = 900,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the candidates' texts.")] = 0,
     peers: Annotated[
@@ -103,7 +106,7 @@ def bench(
         wanted = _engines(source, engines, drop or [])
         quality = _quality(data, root, split, qrels, measure, questions) if data else None
         plan = _measuring_plan(counts, repeats, seconds, timeout, quick=quick)
-        reports = [_run(source, wanted, plan, seed, peers, quality, quick=quick)]
+        reports = [_run(source, wanted, plan, seed, peers, quality, 1 if quick else starts)]
     if picture:
         from cascada.bench.picture import draw
 
@@ -167,12 +170,10 @@ def _run(
     seed: int,
     peers: str | None,
     quality: Quality | None,
-    *,
-    quick: bool,
+    starts: int,
 ) -> dict[str, Any]:
     from cascada.bench.run import Bench
 
-    starts = 1 if quick else 5
     return Bench(source, engines, plan, peers, seed, quality, starts=starts, on_progress=_print_line).run()
 
 

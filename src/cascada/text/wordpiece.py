@@ -1,9 +1,9 @@
 """WordPiece by table look-up: the token ids that `tokenizers` gives, for many texts in a fraction of the time.
 
 BERT's tokenizers split a text at white space and punctuation, and each word into pieces, whatever stands beside it.
-So one regular expression finds the words of all texts, and most of them are in a table of words and their pieces. What
-this cannot do exactly is left to `tokenizers`: tokenizers of another kind, texts with special tokens or control
-characters, and, in other texts, the stretches between two spaces that are not ASCII.
+So one regular expression finds the words of all texts, and most of them are in a table of words and their pieces; a
+character beyond ASCII is part of a word, which the tokenizer itself splits. What this cannot do exactly is left to
+`tokenizers`: tokenizers of another kind, and texts with special tokens or control characters.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ Ints = NDArray[np.int64]
 END = "\0"
 """Stands between texts that are split together; no text that is split here has it."""
 
-_WORD = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~\0]")
+_WORD = re.compile("[A-Za-z0-9\x80-\U0010ffff]+|[!-/:-@\\[-`{-~\0]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # the tokenizer joins what stands around these
 
 CHARACTERS = 1 << 20
@@ -42,9 +43,8 @@ class WordPieceTable:
         self.tokenizer = tokenizer
         self._vocabulary: dict[str, int] = tokenizer.get_vocab(with_added_tokens=False)
         self._lowercase = bool(normaliser.lowercase)
-        self._prefix = str(model.continuing_subword_prefix)
+        self._model: Any = model
         self._longest_word = int(model.max_input_chars_per_word)
-        self._unknown = self._vocabulary.get(model.unk_token)
         added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
         self._added = re.compile("|".join(map(re.escape, added)) or r"(?!)")
         self._table, self._learnt = self._new_table(), 0
@@ -64,44 +64,20 @@ class WordPieceTable:
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
         """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2)."""
-        plain, mixed, other = self._sorted(texts)
-        words = _WORD.findall(self._cased(END.join([*(texts[place] for place in plain), ""])))
-        for place in mixed:
-            words += self._words(texts[place])
-        ids = self._look_up(words)
+        whole = [place for place, text in enumerate(texts) if self._has_to_be_read_whole(text)]
+        split = [*texts]
+        for place in whole:
+            split[place] = ""
+        ids = self._look_up(_WORD.findall(END.join([*split, ""])))
         ends = np.flatnonzero(ids < 0)
         starts = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
-        places = np.empty((len(texts), 2), np.int64)
-        places[[*plain, *mixed]] = np.stack((starts, ends - starts), 1)
-        if other:
-            ids, places[other] = self._encode_whole(ids, [texts[place] for place in other])
+        places = np.stack((starts, ends - starts), 1)
+        if whole:
+            ids, places[whole] = self._encode_whole(ids, [texts[place] for place in whole])
         return ids, places
 
-    def _sorted(self, texts: Sequence[str]) -> tuple[list[int], list[int], list[int]]:
-        """The places of texts that are split by the regular expression, of those that have other characters than ASCII
-        in places, and of those that the tokenizer has to read whole."""
-        plain: list[int] = []
-        mixed: list[int] = []
-        other: list[int] = []
-        for place, text in enumerate(texts):
-            if (not text.isprintable() and _CONTROL.search(text)) or self._added.search(text):
-                other.append(place)
-            else:
-                (plain if text.isascii() else mixed).append(place)
-        return plain, mixed, other
-
-    def _words(self, text: str) -> list[str]:
-        """The words of a text and `END`; a stretch between two spaces that is not ASCII counts as a word."""
-        words = []
-        for stretch in text.split(" "):
-            if stretch.isascii():
-                words += _WORD.findall(self._cased(stretch))
-            else:
-                words.append(stretch)
-        return [*words, END]
-
-    def _cased(self, text: str) -> str:
-        return text.lower() if self._lowercase else text
+    def _has_to_be_read_whole(self, text: str) -> bool:
+        return bool((not text.isprintable() and _CONTROL.search(text)) or self._added.search(text))
 
     def _look_up(self, words: list[str]) -> Ids:
         """The ids of all words, end to end; -1 for `END`."""
@@ -124,25 +100,19 @@ class WordPieceTable:
         return table
 
     def _new_table(self) -> Pieces:
-        """The words of the vocabulary, each of which is its own piece. Others than ASCII might be normalised."""
-        words = self._vocabulary.items()
-        table = {word: (id,) for word, id in words if word.isascii() and len(word) <= self._longest_word}
-        return {**table, END: (-1,)}
+        """The words of the vocabulary, each of which is its own piece, except for those that would be normalised."""
+        table: Pieces = {END: (-1,)}
+        for word, id in self._vocabulary.items():
+            if word.isascii() and word == self._cased(word) and len(word) <= self._longest_word:
+                table[word] = (id,)
+        return table
 
     def _pieces(self, word: str) -> tuple[int, ...]:
-        """The longest piece of the vocabulary that the word begins with, then the longest that goes on, and so on."""
-        pieces: list[int] = []
-        start, prefix = 0, ""
-        while start < len(word) <= self._longest_word:
-            lengths = range(len(word), start, -1)
-            end = next((end for end in lengths if prefix + word[start:end] in self._vocabulary), None)
-            if end is None:
-                break
-            pieces.append(self._vocabulary[prefix + word[start:end]])
-            start, prefix = end, self._prefix
-        if start == len(word):
-            return tuple(pieces)
-        return () if self._unknown is None else (self._unknown,)
+        """The pieces of a word of ASCII."""
+        return tuple(piece.id for piece in self._model.tokenize(self._cased(word)))
+
+    def _cased(self, word: str) -> str:
+        return word.lower() if self._lowercase else word
 
     def _pieces_by_tokenizer(self, words: Sequence[str]) -> Iterable[tuple[str, tuple[int, ...]]]:
         encodings = self.tokenizer.encode_batch_fast(words, add_special_tokens=False) if words else []

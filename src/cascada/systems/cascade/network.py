@@ -63,7 +63,7 @@ class CascadeRanker(nn.Module):
         lengths = mask.sum(-1)
         order = lengths.argsort()
         chunks = []
-        for rows in order.split(rows_at_once):
+        for rows in torch.split(order, rows_at_once):
             own, own_mask, own_types = (part[rows, : int(lengths[rows].max())] for part in (ids, mask, types))
             chunks.append(self._logits(own, own_mask, own_types, exits, stop_gradient=stop_gradient, teacher=teacher))
         back = order.argsort()

@@ -74,10 +74,14 @@ class SimilarLengths(DefaultBatchSampler):
         return data["question"], data["text"]
 
 
+CHECKPOINT_EVERY = 200
+
+
 def train(
     encoder: str, rows: list[tuple[str, str, float]], out: Path, *, batch: int, rate: float, seed: int, bf16: bool
 ) -> None:
-    """Train for one epoch, and save the model in sentence-transformers' own layout."""
+    """Train for one epoch, and save the model in sentence-transformers' own layout. A run that was killed goes on from
+    its last checkpoint."""
     model = CrossEncoder(encoder, num_labels=1, max_length=128)
     questions, texts, labels = zip(*rows, strict=True)
     data = Dataset.from_dict({"question": list(questions), "text": list(texts), "label": list(labels)})
@@ -88,14 +92,17 @@ def train(
         learning_rate=rate,
         batch_sampler=SimilarLengths,
         warmup_steps=0.1,  # a share of the steps
-        save_strategy="no",
+        save_strategy="steps",
+        save_steps=CHECKPOINT_EVERY,
+        save_total_limit=1,
         logging_steps=50,
         report_to=[],
         seed=seed,
         bf16=bf16,
         use_cpu=not torch.cuda.is_available(),
     )
-    CrossEncoderTrainer(model=model, args=arguments, train_dataset=data, loss=BinaryCrossEntropyLoss(model)).train()
+    trainer = CrossEncoderTrainer(model=model, args=arguments, train_dataset=data, loss=BinaryCrossEntropyLoss(model))
+    trainer.train(resume_from_checkpoint=any((out / "training").glob("checkpoint-*")))
     model.save_pretrained(str(out), create_model_card=False)
 
 

@@ -68,7 +68,7 @@ def test_each_target_has_a_curve_of_its_own(content, tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(report, "draw", lambda curves, path: drawn.update(curves))
     histories = {("TANDA", name): [tmp_path / f"{name}.json"] for name in ("one", "two")}
-    report.write_report(study(content), {}, histories)
+    report.write_report(study(content), [], histories)
     assert drawn == {"TANDA, one": [[(1, 0.5)]], "TANDA, two": [[(1, 0.75)]]}
 
 

@@ -7,11 +7,11 @@
     python benchmarks/hierarchical_causes.py whitespace recipes/hierarchical/causes-short.yaml
     python benchmarks/hierarchical_causes.py epochs runs/hierarchical-causes-short
 
-`wink` turns the npm package's JSON into a text file in GloVe's layout. `pieces` writes such a file for WikiQA's words
-from the embeddings of an encoder's word pieces, averaged per word, less their mean, and scaled to the length of GloVe's;
-`scaled` writes the vectors that another source has for these words, scaled to that length.
-`coverage` counts WikiQA's words that have a vector. `whitespace` trains the recipe's variants with words as the released
-files separate them, into the output folder with `-whitespace` added. `epochs` prints the test MAP after every epoch.
+`wink` turns the npm package's JSON into a text file in GloVe's layout. `pieces` writes one for WikiQA's words from the
+embeddings of an encoder's word pieces: averaged per word, less their mean, scaled to the length of GloVe's. `scaled`
+writes the vectors that another source has for these words, scaled to that length. `coverage` counts WikiQA's words that
+have a vector. `whitespace` trains the recipe's variants with words as the released files separate them, into the output
+folder with `-whitespace` added. `epochs` prints the MAP on dev and test after every epoch.
 """
 
 from __future__ import annotations

@@ -58,6 +58,8 @@ def make(home: Path) -> None:
         "squad": lambda folder: [
             write_paragraphs(paragraphs, folder / f"{name}-v1.1.json") for name in ("train", "dev")
         ],
+        "nq": lambda folder: write_jsonl(selqa[32:], folder / "nq-as2.jsonl"),
+        "qed": lambda folder: write_jsonl(selqa[32:], folder / "qed-dev.jsonl"),
         "qnli": lambda folder: qnli(folder, squad),
         "asnq": lambda folder: asnq(folder, squad),
         "natural_questions/dev": lambda folder: natural_questions(folder / "dev.jsonl", paragraphs),

@@ -12,10 +12,10 @@ from cascada.reproduce.verdicts import SEEDS, SIGNIFICANT, SPREAD_SEEDS, Line, W
 INTRODUCTION = f"""\
 # The papers' claims
 
-`cascada reproduce --claims` writes this page: each verdict is computed from the results in
-[`docs/results/`](results), by the rules in [`recipes/claims.yaml`](../recipes/claims.yaml). *Shown* takes at least
-{SEEDS} seeds on both sides ({SPREAD_SEEDS} where spreads are compared) and, where one figure is to be higher than
-another, p < {SIGNIFICANT} by a paired t-test over the questions' means; the p-value of several test sets is the largest.
+`cascada reproduce --claims` prints this page: each verdict is computed from the results that are kept in
+`docs/results/`, by the rules in [`recipes/claims.yaml`](../recipes/claims.yaml). *Shown* takes at
+least {SEEDS} seeds on both sides ({SPREAD_SEEDS} where spreads are compared) and, where one figure is to be higher than
+another, p < {SIGNIFICANT} by a paired t-test over the questions' means; of several test sets, the largest p is given.
 *Contradicted* means that the opposite is significant. *Not run* means that no results are kept, whatever pages say of
 earlier runs."""
 

@@ -1,7 +1,7 @@
 """Results that are kept in the repository, one small JSON file per study, so that they outlive models and machines.
 
-A file has a line for each row, test set and seed. Keeping a study's results replaces the lines of the same row, test set
-and seed and leaves the others, so that seeds and rows can be added months apart.
+A file has a line for each row, test set and seed. Keeping a study's results replaces the lines of the same row, test
+set and seed and leaves the others, so that seeds and rows can be added months apart.
 """
 
 from __future__ import annotations

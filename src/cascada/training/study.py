@@ -112,7 +112,7 @@ def members(study: StudyRecipe) -> Iterator[Member]:
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
     """Train what is missing, measure everything, and write the report into the output; returns `results.json`."""
-    from cascada.training.study_report import write_report
+    from cascada.training.study_report import write_measured, write_report
 
     check_names(study)
     runs = list(members(study))  # so that a mistake in any of them is reported before the first one trains
@@ -133,6 +133,7 @@ def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, A
                     for suffix, evaluation, cost in measure(study, folder, name, tests):
                         measurements.append(Measurement(f"{row}{suffix}", name, member.seed, evaluation, cost))
             histories.setdefault((member.variant, test), []).append(model / "history.json")
+        write_measured(study, measurements)
     measurements += sequenced(study, trained, tests)
     return write_report(study, measurements, histories)
 

@@ -1,4 +1,4 @@
-"""The report of a study: `results.json`, `measured.json`, `table.md`, and the pictures `epochs.png` and `losses.png`."""
+"""The report of a study: `results.json`, `measured.json`, `table.md`, the pictures `epochs.png` and `losses.png`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def write_report(study: StudyRecipe, measurements: Sequence[Measurement], histor
     results = {"seeds": list(study.seeds), "rows": rows}
     with atomic_write(folder / "results.json") as file:
         json.dump(results, file, indent=1)
-    with atomic_write(folder / MEASURED_FILE) as file:
-        kept = (result_of(own.row, own.test, own.seed, own.evaluation, own.cost) for own in measurements)
-        write_results(file, {"study": folder.name}, kept)
+    write_measured(study, measurements)
     with atomic_write(folder / "table.md") as file:
         file.write(table(study, rows))
     several = len({target for _, target in histories}) > 1
@@ -55,6 +53,15 @@ def write_report(study: StudyRecipe, measurements: Sequence[Measurement], histor
             by_variant.setdefault(variant, []).extend(paths)
         draw_losses(study.losses, by_variant, folder / "losses.png")
     return results
+
+
+def write_measured(study: StudyRecipe, measurements: Sequence[Measurement]) -> None:
+    """Write `measured.json`, after every run: a study that is stopped early can keep what it has."""
+    folder = Path(study.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / MEASURED_FILE) as file:
+        kept = (result_of(own.row, own.test, own.seed, own.evaluation, own.cost) for own in measurements)
+        write_results(file, {"study": folder.name}, kept)
 
 
 def _row(study: StudyRecipe, evaluations: Evaluations, variant: str, test: str) -> dict[str, Any]:

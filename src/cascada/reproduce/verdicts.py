@@ -138,16 +138,20 @@ def _on_one_test(claim: Claim, kept: KeptResults, test: str) -> Verdict:
 
 
 def _compared(judged: Above | NotBelow | Within, measure: str, a: Sequence[Result], b: Sequence[Result]) -> Verdict:
-    """Rules about the means of two rows. p is that of MAP: the other measures are not kept by question."""
+    """Rules about the means of two rows. p is that of MAP: the other measures are not kept by question.
+
+    `within` compares with the least that it allows, (1 - share) of the second row.
+    """
+    allowed = judged.share if isinstance(judged, Within) else 0.0
     first, second = (fmean(value_of(own, measure) for own in results) for results in (a, b))
-    p = p_of(evaluation_of(a), evaluation_of(b)) if measure == "MAP" and comparable(a, b) else None
+    tested = measure == "MAP" and comparable(a, b)
+    p = p_of(evaluation_of(a), _scaled(evaluation_of(b), 1 - allowed)) if tested else None
     seeds = min(len(a), len(b))
     figure = f"{measure} {_short(first)} against {_short(second)}"
-    lower = first < second and p is not None and p < SIGNIFICANT
+    lower = first < (1 - allowed) * second and p is not None and p < SIGNIFICANT
     if isinstance(judged, Above):
         word, reason = _of_difference(first - second, p, seeds, needs_p=measure == "MAP")
     else:
-        allowed = judged.share if isinstance(judged, Within) else 0.0
         holds = first >= (1 - allowed) * second or (isinstance(judged, NotBelow) and p is not None and not lower)
         word, reason = ("shown" if holds else "contradicted" if lower else "not shown"), ""
         if holds and seeds < SEEDS:
@@ -234,6 +238,10 @@ def p_of(a: Evaluation, b: Evaluation) -> float | None:
 def _difference(a: Evaluation, b: Evaluation) -> Evaluation:
     first, second = a.by_question["MAP"], b.by_question["MAP"]
     return Evaluation({"MAP": {question: first[question] - second[question] for question in first}})
+
+
+def _scaled(evaluation: Evaluation, factor: float) -> Evaluation:
+    return Evaluation({"MAP": {name: factor * value for name, value in evaluation.by_question["MAP"].items()}})
 
 
 def _few(seeds: int) -> str:

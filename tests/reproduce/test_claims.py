@@ -148,6 +148,29 @@ def test_results_of_two_machines_add_up_and_a_seed_that_ran_again_is_replaced(tm
         keep(write_study(tmp_path / "three", other), tmp_path / "results")
 
 
+def test_the_table_of_open_qa_is_kept_as_its_means(tmp_path):
+    rows = [{"reranker": name, "P@10": p, "speed-up": s} for name, p, s in (("BERT", 0.9, 1.0), ("DC-BERT", 0.6, 12.0))]
+    (tmp_path / "open-qa.json").write_text(json.dumps({"questions": 72, "rows": rows}))
+    path = keep(tmp_path / "open-qa.json", tmp_path / "results")
+    judged = {"rule": "ratio", "rows": ["DC-BERT", "BERT"], "value": "speed-up", "at_least": 10}
+    assert judge(claim(judged, tests=("open-qa",)), read_kept(path)).word == "shown"
+    judged = {"rule": "above", "rows": ["DC-BERT", "BERT"]}
+    verdict = judge(claim(judged, "P@10", ("open-qa",)), read_kept(path))
+    assert (verdict.word, verdict.p, verdict.figure) == ("not shown", None, "P@10 .600 against .900")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("[]", "has no results"), ("{", "cannot be read as results"), ('{"results": [{}]}', "'row' is missing")],
+)
+def test_a_file_without_results_is_a_sentence(tmp_path, content, sentence):
+    (tmp_path / "x.json").write_text(content)
+    with pytest.raises(CascadaError, match=sentence):
+        keep(tmp_path / "x.json", tmp_path / "results")
+    with pytest.raises(CascadaError, match="after every run of a study"):
+        keep(tmp_path, tmp_path / "results")
+
+
 def test_the_command_keeps_a_study_and_reports_the_verdict(tmp_path, monkeypatch, capsys):
     (tmp_path / "recipes").mkdir()
     content = {"papers": [{"name": "p", "title": "P", "claims": [ABOVE.model_dump(mode="json", exclude_none=True)]}]}

@@ -61,6 +61,8 @@ def reproduce(
     from cascada.reproduce.runner import Runner
 
     if keep or claims:
+        if names:
+            raise CascadaError("--keep and --claims run nothing: give no table or figure with them.")
         _keep_and_judge(keep or [], papers.with_name(CLAIMS_FILE) if claims else None, results, as_json)
         return
     known = read_papers(papers)

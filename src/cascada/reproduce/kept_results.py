@@ -54,7 +54,7 @@ def keep(source: Path, folder: Path) -> Path:
     """
     path = source / MEASURED_FILE if source.is_dir() else source
     if not path.exists():
-        raise CascadaError(f"{path} does not exist: `cascada train` writes it at the end of a study.")
+        raise CascadaError(f"{path} does not exist: `cascada train` writes it after every run of a study.")
     content = _read(path)
     name = content.get("study") or source.stem
     new = _of_open_qa(content, name) if "results" not in content else list(read_kept(path).results)

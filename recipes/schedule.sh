@@ -3,7 +3,7 @@
 #   sh recipes/schedule.sh          in a folder with data/ and the encoders (docs/reproduce.md), in a clone
 #   STOP=4 sh recipes/schedule.sh   only steps 1 to 4
 # Every step resumes: `cascada train` goes on where it was stopped and trains nothing twice. After each step its results
-# are kept in docs/results/ of the clone (commit them), or in $RESULTS, and the report of claims beside it is written again.
+# are kept in docs/results/ of the clone (commit them), or in $RESULTS, and docs/claims.md is written again.
 #
 # | step | minutes | claims | cut first |
 # |---|---|---|---|

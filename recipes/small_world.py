@@ -55,6 +55,11 @@ def make(home: Path) -> None:
         "trecqa": lambda folder: trecqa(folder, squad),
         "squad_sentences": lambda folder: squad_sentences(folder, selqa),
         "xquad": lambda folder: write_paragraphs(asked_once(paragraphs), folder / "xquad.en.json"),
+        "squad": lambda folder: [
+            write_paragraphs(paragraphs, folder / f"{name}-v1.1.json") for name in ("train", "dev")
+        ],
+        "nq": lambda folder: write_jsonl(selqa[32:], folder / "nq-as2.jsonl"),
+        "qed": lambda folder: write_jsonl(selqa[32:], folder / "qed-dev.jsonl"),
         "qnli": lambda folder: qnli(folder, squad),
         "asnq": lambda folder: asnq(folder, squad),
         "natural_questions/dev": lambda folder: natural_questions(folder / "dev.jsonl", paragraphs),

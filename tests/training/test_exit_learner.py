@@ -65,6 +65,7 @@ EXIT_SETTINGS = {
     "round-robin": {"sample": "round-robin"},
     "early": {"sample": "early"},
     "all": {"sample": "all"},
+    "last weighted": {"sample": "all", "last": 2.0},
     "stopped gradient": {"sample": "all", "gradient": "exit-before"},
     "distilled": {"distill": 0.5, "temperature": 2.0},
 }
@@ -100,3 +101,30 @@ def test_a_resumed_cascade_trains_the_exits_it_would_have_trained(recipe, monkey
     monkeypatch.setattr(RankerTrainer, "compute_loss", real)
     assert weights(train_model(recipe("stopped", CASCADE, **settings))) == weights(whole)
     assert len(set(done)) > 1
+
+
+def test_the_last_exit_can_have_a_larger_share_of_the_loss():
+    """With weight 3, the gradient of the last exit's loss is three times as large, and the others' stays."""
+    from types import SimpleNamespace
+
+    from cascada.training.exit_learner import ExitLearner
+
+    def gradients(**exits):
+        model = torch.nn.Linear(1, 2)
+        torch.nn.init.ones_(model.weight)
+        logits = {exit: torch.zeros(2, 2, requires_grad=True) for exit in EXITS}
+        examples = SimpleNamespace(balance=1.0)
+        learner = ExitLearner(model, EXITS, examples, ExitTraining(exits={"sample": "all", **exits}))
+        learner.begin(10)
+        inputs = {"labels": torch.tensor([0, 1]), "owner": torch.tensor([0, 0])}
+        learner.loss(lambda **_: logits, inputs, 0)[0].backward()
+        return {exit: float(output.grad.abs().sum()) for exit, output in logits.items()}
+
+    plain, weighted = gradients(), gradients(last=3.0)
+    assert weighted[12] == pytest.approx(3 * plain[12])
+    assert [weighted[exit] for exit in EXITS[:-1]] == [plain[exit] for exit in EXITS[:-1]]
+
+
+def test_a_weight_for_the_last_exit_needs_all_exits_in_an_update():
+    with pytest.raises(ValueError, match="sample must be all, not uniform"):
+        ExitTraining(exits={"last": 2.0})

@@ -6,11 +6,17 @@ import shutil
 import pytest
 
 from cascada.core.errors import CascadaError
-from cascada.data import load
+from cascada.core.folder import read_shape
+from cascada.data import load, qrels
+from cascada.metrics import evaluate
+from cascada.ranking import Ranker
+from cascada.ranking.inputs import RankOptions
 from cascada.ranking.plan_file import write_plan
+from cascada.ranking.runs import RunCosts, run_of
+from cascada.systems.cascade.folder import save, with_exits
 from cascada.training import study_report as report
 from cascada.training.recipes import parse_recipe
-from cascada.training.study import measure, members, run_study
+from cascada.training.study import measure, members, run_study, sequenced
 from cascada.training.tanda import steps
 
 
@@ -68,7 +74,7 @@ def test_each_target_has_a_curve_of_its_own(content, tmp_path, monkeypatch):
     drawn = {}
     monkeypatch.setattr(report, "draw", lambda curves, path: drawn.update(curves))
     histories = {("TANDA", name): [tmp_path / f"{name}.json"] for name in ("one", "two")}
-    report.write_report(study(content), {}, histories)
+    report.write_report(study(content), [], histories)
     assert drawn == {"TANDA, one": [[(1, 0.5)]], "TANDA, two": [[(1, 0.75)]]}
 
 
@@ -94,6 +100,22 @@ def test_the_seed_of_a_tanda_base_varies_the_adapt_step_and_not_the_transfer(con
         own = member.recipe.targets["dev"]
         assert own.adapt.seed == own.finetune.seed == member.seed
         assert member.recipe.transfer.training.seed == 1
+
+
+def test_each_seed_can_have_a_transfer_step_of_its_own(content, tmp_path):
+    base = content["base"]
+    tanda = {
+        "kind": "tanda",
+        "model": base["model"],
+        "transfer": {"output": "kept", "train": base["train"], "training": {"seed": 7}},
+        "targets": {"dev": {"train": base["train"], "dev": base["dev"]}},
+    }
+    variants = {"TANDA": {}, "other": {"transfer.output": "another"}}
+    found = [
+        (member.recipe.transfer.output, member.recipe.transfer.training.seed)
+        for member in members(study(content, base=tanda, variants=variants, transfer="each seed", against=None))
+    ]
+    assert found == [("kept-seed1", 1), ("another-seed1", 1), ("kept-seed2", 2), ("another-seed2", 2)]
 
 
 def test_a_transfer_alone_is_one_run_however_many_seeds_there_are(content, tmp_path):
@@ -127,6 +149,60 @@ def test_fine_tuning_gets_every_seed_whether_its_settings_are_the_transfers_or_t
     assert [(training.seed, training.epochs) for training in found] == [(1, 2), (2, 2)]
 
 
+def test_rows_with_drops_are_what_ranking_with_drops_gives(content, cascade_folder, tmp_path, data):
+    """Also those of a sequential ranker, whose models are measured first."""
+    dev = str(data / "dev.jsonl")
+    model = shutil.copytree(cascade_folder, tmp_path / "model")
+    exits = read_shape(model)["exits"]
+    uneven = [0.5, *(0.0 for _ in exits[2:])]
+    recipe = study(content, drops={"half": 0.5, "first": uneven, "other length": [0.1] * 9}, exits="each")
+    tests = {"dev": load(dev)}
+    rows = {suffix: (evaluation, cost) for suffix, evaluation, cost in measure(recipe, model, "dev", tests)}
+    assert list(rows) == [*(f", exit {exit}" for exit in exits), ", half", ", first"]
+    for name, drop in ((", half", "0.5"), (", first", ",".join(map(str, uneven)))):
+        expected = evaluate_command(str(model), dev, drop)
+        assert rows[name][0].mean["MAP"] == pytest.approx(expected["MAP"])
+        assert rows[name][1] == pytest.approx(expected["relative_cost"])
+    small, large = (at_exit(model, exit, tmp_path) for exit in (exits[0], exits[-1]))
+    recipe = study(
+        content, variants={"S": {}, "L": {}}, against=None, sequences={"SR": ["S", "L"]}, drops={"half": 0.5}
+    )
+    trained = {("S", "dev", 1): small, ("L", "dev", 1): large}
+    (row,) = sequenced(recipe, trained, tests)
+    expected = evaluate_command(f"{small}+{large}", dev, "0.5")
+    assert (row.row, row.seed) == ("SR, half", 1)
+    assert row.evaluation.mean["MAP"] == pytest.approx(expected["MAP"])
+    assert row.cost == pytest.approx(expected["relative_cost"])
+
+
+def at_exit(model, exit, folder):
+    """The ranker that ends at an exit."""
+    output = folder / f"exit-{exit}"
+    save(with_exits(model, (exit,)), output, tokenizer=model, card="")
+    return output
+
+
+def evaluate_command(model, dev, drop):
+    ratios = [float(ratio) for ratio in drop.split(",")]
+    costs = RunCosts()
+    options = RankOptions(drop=ratios if len(ratios) > 1 else ratios[0])
+    groups = load(dev)
+    run = run_of(Ranker.load(model), groups, options, on_ranking=costs.add)
+    return {**evaluate(run, qrels(groups), ("MAP",)).mean, **costs.means()}
+
+
+def test_what_a_study_measured_can_be_kept_after_every_run(content, tmp_path):
+    run_study(study(content, seeds=[1]))
+    kept = json.loads((tmp_path / "study" / "measured.json").read_text())
+    assert [(own["row"], own["test"], own["seed"]) for own in kept["results"]] == [
+        ("clean labels", "dev", 1),
+        ("half flipped", "dev", 1),
+    ]
+    for own in kept["results"]:
+        assert len(own["by_question"]) == own["questions"]
+        assert sum(own["by_question"]) / own["questions"] / 10_000 == pytest.approx(own["values"]["MAP"], abs=1e-4)
+
+
 @pytest.fixture
 def measured_by(content, cascade_folder, tmp_path, data):
     """`measured_by(questions)`: the evaluation of a trained cascade in a study, on n questions."""
@@ -134,7 +210,7 @@ def measured_by(content, cascade_folder, tmp_path, data):
 
     def by(questions=None):
         tests = {"dev": load(str(data / "dev.jsonl"), questions=questions)}
-        ((_, evaluation),) = measure(study(content), model, "dev", tests)
+        ((_, evaluation, _),) = measure(study(content), model, "dev", tests)
         return evaluation
 
     by.model = model

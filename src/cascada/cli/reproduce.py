@@ -14,6 +14,9 @@ import typer
 from cascada.cli.options import AsJson
 from cascada.core.errors import CascadaError, require
 
+CLAIMS_FILE = "claims.yaml"
+"""Beside the papers file."""
+
 if TYPE_CHECKING:
     from cascada.reproduce.papers import Paper, Papers, Result
     from cascada.reproduce.runner import Reproduction, Runner
@@ -39,6 +42,14 @@ def reproduce(
         "reproduced"
     ),
     papers: Annotated[Path, typer.Option(help="The file of results and their commands.")] = Path("recipes/papers.yaml"),
+    keep: Annotated[
+        list[Path] | None,
+        typer.Option(help="Add the results of this finished study, a folder, to --results; repeat it for several."),
+    ] = None,
+    claims: Annotated[
+        bool, typer.Option("--claims", help="Report what the kept results say about each claim of the papers.")
+    ] = False,
+    results: Annotated[Path, typer.Option(help="The folder of kept results.")] = Path("docs/results"),
     as_json: AsJson = False,
 ) -> None:
     """Reproduce tables and figures of the papers, by their numbers, and report the results."""
@@ -49,6 +60,11 @@ def reproduce(
     from cascada.reproduce.report import read_report
     from cascada.reproduce.runner import Runner
 
+    if keep or claims:
+        if names:
+            raise CascadaError("--keep and --claims run nothing: give no table or figure with them.")
+        _keep_and_judge(keep or [], papers.with_name(CLAIMS_FILE) if claims else None, results, as_json)
+        return
     known = read_papers(papers)
     if list_ or not names:
         _print_list(known, as_json)
@@ -68,6 +84,23 @@ def reproduce(
         _print_reproductions(reproductions, output)
     if any(reproduction.problem for reproduction in reproductions):
         raise typer.Exit(1)
+
+
+def _keep_and_judge(studies: list[Path], claims: Path | None, results: Path, as_json: bool) -> None:
+    """Keep the results of studies, and report the claims, if their file is given."""
+    from cascada.reproduce.kept_results import keep
+
+    for study in studies:
+        typer.echo(f"{keep(study, results)}", err=True)
+    if claims is None:
+        return
+    require("scipy", "eval", "judging claims")
+    from cascada.reproduce.claims import read_claims
+    from cascada.reproduce.claims_report import markdown
+    from cascada.reproduce.verdicts import judge_all
+
+    lines = judge_all(read_claims(claims), results)
+    typer.echo(json.dumps([line.to_dict() for line in lines]) if as_json else markdown(lines), nl=as_json)
 
 
 def _folder(work: Path | None, quick: bool) -> AbstractContextManager[str | Path]:

@@ -126,7 +126,7 @@ class TransformerFlops:
 
     def exit_head(self, tokens: Ints) -> Ints:
         """Operations of an exit's head on one vector per text: three dense layers and two logits, or logits only."""
-        if self.head != "mean":
+        if self.head == "first":
             return np.full_like(tokens, 4 * self.hidden)
         width = self.head_width or self.hidden
         return np.full_like(tokens, 2 * width * (self.hidden + 2 * width) + 4 * width)

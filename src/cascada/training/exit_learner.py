@@ -70,14 +70,18 @@ class ExitLearner:
         self.exits_at = exit_plan(self.exits, self.settings, updates)
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """The sum of the losses of the exits; the parts are means over the exits, if there are several objectives."""
+        """The weighted sum of the losses of the exits; the parts are means over them, of several objectives."""
         labels, owner, teacher = inputs.pop("labels"), inputs.pop("owner"), inputs.pop("teacher_scores", None)
         exits, stop_gradient = self.exits_at(update), self.settings.exits.gradient == "exit-before"
         logits = model(**inputs, exits=exits, stop_gradient=stop_gradient, teacher=self.settings.exits.distill > 0)
         losses = [self._loss_at(exit, logits, labels, owner, teacher) for exit in exits]
         names = self.objective.weights if len(self.objective.weights) > 1 else ()
         parts = {name: torch.stack([parts[name] for _, parts in losses]).mean() for name in names}
-        return torch.stack([loss for loss, _ in losses]).sum(), parts
+        total = torch.stack([loss * self._weight(exit) for exit, (loss, _) in zip(exits, losses, strict=True)]).sum()
+        return total, parts
+
+    def _weight(self, exit: int) -> float:
+        return self.settings.exits.last if exit == self.exits[-1] else 1.0
 
     def by_level(self, exit: int, logits: Tensor) -> dict[str, Tensor]:
         """The output that each objective is computed from: the same for all, unless the exit has a head per level."""

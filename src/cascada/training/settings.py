@@ -185,10 +185,18 @@ class ExitSettings(Settings):
     """For `early`: the share of the run after which all exits are equally likely."""
     gradient: Literal["embeddings", "exit-before"] = "embeddings"
     """How far down the gradient of an exit's loss is propagated."""
+    last: Positive = 1.0
+    """For `all`: the weight of the last exit's loss; the other exits have weight 1."""
     distill: Annotated[float, Field(ge=0, le=1)] = 0
     """The share of an early exit's loss that comes from the last exit's predictions rather than from the labels."""
     temperature: Positive = 1.0
     """For `distill`: a higher temperature softens both distributions."""
+
+    @model_validator(mode="after")
+    def _one_exit_needs_no_weight(self) -> ExitSettings:
+        if self.last != 1 and self.sample != "all":
+            raise ValueError(f"last weights the losses of one update, so sample must be all, not {self.sample}")
+        return self
 
 
 class ExitTraining(RankerTraining):

@@ -7,6 +7,7 @@ stopped, or that got another variant or seed, trains what is missing.
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from cascada.data import Group, Run, qrels, read_run, write_run
 from cascada.metrics import Evaluation, evaluate
 from cascada.systems.registry import part
 from cascada.training.groups import loaded_groups
-from cascada.training.settings import DataSettings, Recipe, Settings, Text
+from cascada.training.settings import DataSettings, Recipe, Settings, Share, Text
+from cascada.training.study_drops import cascade_scores, dropped, sequence_scores
 
 MEASURES = ("MAP", "MRR", "P@1")
 EXIT_SUFFIX = ", exit "
@@ -54,8 +56,27 @@ class StudyRecipe(Settings):
     """Further rows: name → a variant that ranks by another of its levels."""
     exits: Literal["last", "each"] = "last"
     """Measure the last exit of a cascade, or each exit in a row of its own."""
+    drops: dict[str, Share | tuple[Share, ...]] = Field(default_factory=dict)
+    """Further rows for rankers with several exits: name → the drop ratio of all exits after a layer, or a ratio for
+    each exit but the last; a list of another length has no row."""
+    sequences: dict[str, Annotated[tuple[Text, ...], Field(min_length=2)]] = Field(default_factory=dict)
+    """Sequential rankers: name → variants, the smallest first, whose models of the same seed run one after another."""
+    transfer: Literal["once", "each seed"] = "once"
+    """With a `tanda` base: train the transfer step once, or anew for every seed."""
     losses: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """For `losses.png`: a level → the variants whose training loss at that level is drawn."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one row of the table is for one seed and test set."""
+
+    row: str
+    test: str
+    seed: int
+    evaluation: Evaluation
+    cost: float | None = None
+    """Layers run, relative to running every candidate to the last exit; None without drops."""
 
 
 @dataclass(frozen=True)
@@ -84,33 +105,37 @@ def members(study: StudyRecipe) -> Iterator[Member]:
                 raise CascadaError(
                     f"{where}: kind is {content['kind']}; a study trains rankers, by recipes of kind train or tanda."
                 )
-            for key, value in _seed_keys(content, seed).items():
+            for key, value in _seed_keys(content, seed, study.transfer).items():
                 set_key(content, key, value)
             yield Member(variant, seed, parse_recipe(content, where))
 
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
     """Train what is missing, measure everything, and write the report into the output; returns `results.json`."""
-    from cascada.training.study_report import write_report
+    from cascada.training.study_report import write_measured, write_report
 
     check_names(study)
     runs = list(members(study))  # so that a mistake in any of them is reported before the first one trains
     check_tests(study, runs)
     tests = {name: loaded_groups(data) for name, data in study.test.items()}
-    evaluations: dict[tuple[str, str], list[Evaluation]] = {}
+    measurements: list[Measurement] = []
+    trained: dict[tuple[str, str, int], Path] = {}
     histories: dict[tuple[str, str | None], list[Path]] = {}
     measured: set[tuple[str, Path]] = set()
     for member in runs:
         for test, model in train_member(member, console).items():
+            trained |= {(member.variant, name, member.seed): model for name in (tests if test is None else (test,))}
             if (member.variant, model) in measured:
                 continue  # a transfer without adaptation is one run, whatever the number of seeds
             measured.add((member.variant, model))
             for row, folder in rows_of(study, member.variant, model):
                 for name in tests if test is None else (test,):
-                    for exit, evaluation in measure(study, folder, name, tests):
-                        evaluations.setdefault((f"{row}{exit}", name), []).append(evaluation)
+                    for suffix, evaluation, cost in measure(study, folder, name, tests):
+                        measurements.append(Measurement(f"{row}{suffix}", name, member.seed, evaluation, cost))
             histories.setdefault((member.variant, test), []).append(model / "history.json")
-    return write_report(study, evaluations, histories)
+        write_measured(study, measurements)
+    measurements += sequenced(study, trained, tests)
+    return write_report(study, measurements, histories)
 
 
 def check_names(study: StudyRecipe) -> None:
@@ -123,8 +148,9 @@ def check_names(study: StudyRecipe) -> None:
             )
     readings = {f"readings.{name}": (reading.of,) for name, reading in study.readings.items()}
     losses = {f"losses.{level}": names for level, names in study.losses.items()}
+    sequences = {f"sequences.{name}": variants for name, variants in study.sequences.items()}
     against = {"against": (study.against,) if study.against else ()}
-    for key, names in {**against, **readings, **losses}.items():
+    for key, names in {**against, **readings, **losses, **sequences}.items():
         for name in names:
             if name not in study.variants:
                 raise CascadaError(f"{key} names {name}, which is not a variant.")
@@ -170,17 +196,46 @@ def train_member(member: Member, console: Console | None) -> dict[str | None, Pa
 
 def measure(
     study: StudyRecipe, model: Path, name: str, tests: Mapping[str, list[Group]]
-) -> Iterator[tuple[str, Evaluation]]:
-    """Evaluate a model on a test set, by exit; rankings are cached as TREC runs in the model's folder."""
-    exits = [f"{EXIT_SUFFIX}{exit}" for exit in read_shape(model)["exits"]] if study.exits == "each" else [""]
-    paths = [model / f"test-{slug(name)}{exit.replace(EXIT_SUFFIX, '-exit')}.trec" for exit in exits]
+) -> Iterator[tuple[str, Evaluation, float | None]]:
+    """Evaluate a model on a test set: (suffix of the row's name, evaluation, relative cost if it drops candidates)."""
+    exits = read_shape(model)["exits"]
+    runs = exit_runs_of(study, model, name, tests[name])
+    if study.exits == "each":
+        for exit, run in zip(exits, runs, strict=True):
+            yield f"{EXIT_SUFFIX}{exit}", evaluate(run, qrels(tests[name]), MEASURES), None
+    else:
+        yield "", evaluate(runs[-1], qrels(tests[name]), MEASURES), None
+    if study.drops and len(exits) > 1:
+        scores = cascade_scores(runs, exits, tests[name])
+        for suffix, evaluation, cost in dropped(scores, study.drops, MEASURES, tests[name]):
+            yield f", {suffix}", evaluation, cost
+
+
+def exit_runs_of(study: StudyRecipe, model: Path, name: str, groups: list[Group]) -> list[Run]:
+    """A run for each exit, or for the last one alone where that is enough; TREC files in the model's folder."""
+    each = study.exits == "each" or (study.drops and len(read_shape(model)["exits"]) > 1)
+    suffixes = [f"-exit{exit}" for exit in read_shape(model)["exits"]] if each else [""]
+    paths = [model / f"test-{slug(name)}{suffix}.trec" for suffix in suffixes]
     runs = [read_run(path) for path in paths if path.exists()]
-    if len(runs) < len(paths) or not all(_covers(run, tests[name]) for run in runs):
-        runs = _ranked(study, model, tests[name])
+    if len(runs) < len(paths) or not all(_covers(run, groups) for run in runs):
+        runs = _ranked(model, groups, each=bool(each))
         for run, path in zip(runs, paths, strict=True):
             write_run(run, path)
-    for exit, run in zip(exits, runs, strict=True):
-        yield exit, evaluate(run, qrels(tests[name]), MEASURES)
+    return runs
+
+
+def sequenced(
+    study: StudyRecipe, trained: Mapping[tuple[str, str, int], Path], tests: Mapping[str, list[Group]]
+) -> Iterator[Measurement]:
+    """The rows of sequential rankers, from the runs of their models, which have been measured before."""
+    for (row, variants), test, seed in itertools.product(study.sequences.items(), tests, study.seeds):
+        models = [trained[key] for variant in variants if (key := (variant, test, seed)) in trained]
+        if len(models) == len(variants):
+            runs = [exit_runs_of(study, model, test, tests[test])[-1] for model in models]
+            layers = [read_shape(model)["exits"][-1] for model in models]
+            scores = sequence_scores(runs, layers, tests[test])
+            for suffix, evaluation, cost in dropped(scores, study.drops, MEASURES, tests[test]):
+                yield Measurement(f"{row}, {suffix}", test, seed, evaluation, cost)
 
 
 def _covers(run: Run, groups: list[Group]) -> bool:
@@ -191,22 +246,18 @@ def _covers(run: Run, groups: list[Group]) -> bool:
     return {question: set(scores) for question, scores in run.items()} == expected
 
 
-def _ranked(study: StudyRecipe, model: Path, groups: list[Group]) -> list[Run]:
+def _ranked(model: Path, groups: list[Group], *, each: bool) -> list[Run]:
     """Rank without dropping candidates, even if a drop plan has been saved with the model."""
     from cascada.ranking import Ranker
     from cascada.ranking.inputs import RankOptions
     from cascada.ranking.runs import exit_runs, run_of
 
     ranker = Ranker.load(str(model))
-    return (
-        exit_runs(ranker, groups)
-        if study.exits == "each"
-        else [run_of(ranker, groups, RankOptions(drop=0, long="first"))]
-    )
+    return exit_runs(ranker, groups) if each else [run_of(ranker, groups, RankOptions(drop=0, long="first"))]
 
 
-def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The keys that set a recipe's seed. A TANDA transfer is trained once, with its own seed.
+def _seed_keys(content: dict[str, Any], seed: int, transfer: str) -> dict[str, Any]:
+    """The keys that set a recipe's seed. A TANDA transfer is trained once, with its own seed, or for `each seed`.
 
     Fine-tuning without settings of its own uses the transfer's; here it gets a copy of them, with another seed.
     """
@@ -214,6 +265,9 @@ def _seed_keys(content: dict[str, Any], seed: int) -> dict[str, Any]:
         return {"training.seed": seed}
     keys: dict[str, Any] = {}
     transfer_training = (content.get("transfer") or {}).get("training") or {}
+    if transfer == "each seed":
+        output = (content.get("transfer") or {}).get("output") or str(Path(content["output"]) / "transfer")
+        keys |= {"transfer.output": f"{output}-seed{seed}", "transfer.training.seed": seed}
     for name, target in (content.get("targets") or {}).items():
         keys[f"targets.{name}.adapt.seed"] = seed
         keys[f"targets.{name}.finetune"] = {**((target or {}).get("finetune") or transfer_training), "seed": seed}

@@ -1,4 +1,4 @@
-"""The report of a study: `results.json`, `table.md`, and the pictures `epochs.png` and `losses.png`."""
+"""The report of a study: `results.json`, `measured.json`, `table.md`, the pictures `epochs.png` and `losses.png`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from cascada.core.files import atomic_write
 from cascada.metrics import Evaluation, compare, over_seeds
-from cascada.training.study import EXIT_SUFFIX, MEASURES, StudyRecipe
+from cascada.training.measured import MEASURED_FILE, result_of, write_results
+from cascada.training.study import EXIT_SUFFIX, MEASURES, Measurement, StudyRecipe
 
 Evaluations = Mapping[tuple[str, str], Sequence[Evaluation]]
 """(variant, test set) → one evaluation per seed."""
@@ -21,14 +22,22 @@ Histories = Mapping[tuple[str, str | None], Sequence[Path]]
 """(variant, its target if any) → one `history.json` per seed."""
 
 
-def write_report(study: StudyRecipe, evaluations: Evaluations, histories: Histories) -> dict[str, Any]:
+def write_report(study: StudyRecipe, measurements: Sequence[Measurement], histories: Histories) -> dict[str, Any]:
     """Write all files into the study's folder; returns the content of `results.json`."""
+    evaluations: dict[tuple[str, str], list[Evaluation]] = {}
+    costs: dict[tuple[str, str], list[float]] = {}
+    for measured in measurements:
+        evaluations.setdefault((measured.row, measured.test), []).append(measured.evaluation)
+        costs.setdefault((measured.row, measured.test), []).extend([] if measured.cost is None else [measured.cost])
     folder = Path(study.output)
     folder.mkdir(parents=True, exist_ok=True)  # all of its runs may be elsewhere
     rows = [_row(study, evaluations, *key) for key in evaluations]
+    for row, values in zip(rows, costs.values(), strict=True):
+        row |= {"cost": float(np.mean(values))} if values else {}
     results = {"seeds": list(study.seeds), "rows": rows}
     with atomic_write(folder / "results.json") as file:
         json.dump(results, file, indent=1)
+    write_measured(study, measurements)
     with atomic_write(folder / "table.md") as file:
         file.write(table(study, rows))
     several = len({target for _, target in histories}) > 1
@@ -44,6 +53,15 @@ def write_report(study: StudyRecipe, evaluations: Evaluations, histories: Histor
             by_variant.setdefault(variant, []).extend(paths)
         draw_losses(study.losses, by_variant, folder / "losses.png")
     return results
+
+
+def write_measured(study: StudyRecipe, measurements: Sequence[Measurement]) -> None:
+    """Write `measured.json`, after every run: a study that is stopped early can keep what it has."""
+    folder = Path(study.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic_write(folder / MEASURED_FILE) as file:
+        kept = (result_of(own.row, own.test, own.seed, own.evaluation, own.cost) for own in measurements)
+        write_results(file, {"study": folder.name}, kept)
 
 
 def _row(study: StudyRecipe, evaluations: Evaluations, variant: str, test: str) -> dict[str, Any]:
@@ -82,10 +100,14 @@ def averaged(evaluations: Sequence[Evaluation]) -> Evaluation:
 def table(study: StudyRecipe, rows: Sequence[Mapping[str, Any]]) -> str:
     """A Markdown table with a row per variant and test set."""
     against = f" over {study.against} | p (t-test) |" if study.against else ""
-    lines = [f"| test | variant | {' | '.join(MEASURES)} |{against}"]
+    with_cost = any("cost" in row for row in rows)
+    names = [*(["cost"] if with_cost else []), *MEASURES]
+    lines = [f"| test | variant | {' | '.join(names)} |{against}"]
     lines.append("|---" * (lines[0].count("|") - 1) + "|")
     for row in sorted(rows, key=lambda row: row["test"]):
-        cells = [row["test"], row["variant"], *(_cell(row[name]) for name in MEASURES)]
+        cells = [row["test"], row["variant"]]
+        cells += [f"{row['cost']:.3f}" if "cost" in row else ""] if with_cost else []
+        cells += [_cell(row[name]) for name in MEASURES]
         if study.against:
             compared = row.get("against")
             t_p = "–" if not compared or compared["t_p"] is None else f"{compared['t_p']:.3f}"

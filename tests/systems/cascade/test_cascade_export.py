@@ -171,3 +171,10 @@ def test_a_drop_plan_is_exported_too(trained, tmp_path, texts):
     write_plan(folder, (Decimal("0.5"), Decimal("0.25")), (1, 3, 4), {})
     export(folder, tmp_path / "out")
     assert [stage.candidates for stage in Ranker.load(tmp_path / "out").rank("bada", texts).stages] == [120, 60, 45]
+
+
+def test_a_head_without_a_graph_is_a_sentence(encoder_folders, tmp_path):
+    model = CascadeRanker(load_encoder(encoder_folders["bert"]), CascadeShape((1, 3, 4), "mean-without-first"))
+    checkpoint.save(model, tmp_path / "trained", tokenizer=encoder_folders["bert"], card="")
+    with pytest.raises(CascadaError, match="head: mean-without-first cannot be exported; head: mean can"):
+        export(tmp_path / "trained", tmp_path / "out", "fp32")

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from cascada.systems.cascade.heads import HEADS, FirstTokenHead, MeanHead
+from cascada.systems.cascade.heads import HEADS, FirstTokenHead, MeanHead, MeanWithoutFirstHead
 
 HIDDEN = 6
 
@@ -54,6 +54,16 @@ def test_the_mean_head_ignores_padding(states, mask):
 @pytest.mark.parametrize("name", HEADS)
 def test_heads_drop_out_in_training_only(states, mask, name):
     head = HEADS[name](HIDDEN, 0.5)
-    assert not torch.equal(head(states, mask), head(states, mask))
+    assert not torch.equal(head(states[:2], mask[:2]), head(states[:2], mask[:2]))
     head.eval()
-    assert torch.equal(head(states, mask), head(states, mask))
+    assert torch.equal(head(states[:2], mask[:2]), head(states[:2], mask[:2]))
+
+
+def test_the_mean_can_leave_out_the_first_token(states, mask):
+    head, plain = MeanWithoutFirstHead(HIDDEN, dropout=0.1).eval(), MeanHead(HIDDEN, dropout=0.1).eval()
+    plain.load_state_dict(head.state_dict())
+    longer = mask[:2]  # a pair has more than one token
+    torch.testing.assert_close(head(states[:2], longer), plain(states[:2, 1:], longer[:, 1:]))
+    changed = states.clone()
+    changed[:, 0] += 1
+    assert torch.equal(head(changed[:2], longer), head(states[:2], longer))

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+from cascada.core.errors import CascadaError
 from cascada.encoders.extract import encoder_weights, head_of
 from cascada.encoders.weights import RankerWeights
 from cascada.graphs.graph import WeightsFile
@@ -25,6 +26,8 @@ from cascada.text.pairs import PairTokenizer
 def exporter(folder: Path, precision: Precision) -> CascadeExporter:
     """Load the ranker in `folder`; for int8, record its quantisation ranges on a sample of texts."""
     model = load(folder)
+    if model.shape.head == "mean-without-first":
+        raise CascadaError(f"{folder}: a ranker with head: mean-without-first cannot be exported; head: mean can.")
     if precision == "int8":
         tokenizer = PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id)
         ranker = ranker_of(model, tokenizer)

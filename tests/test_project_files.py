@@ -58,7 +58,7 @@ def test_the_matrix_covers_the_systems_and_the_pythons_that_the_package_names():
 
 def test_what_workflows_make_is_in_the_makefile():
     made = set(re.findall(r"run: make (\w+)", "\n".join(path.read_text() for path in WORKFLOWS)))
-    assert made == {"test", "minimum", "docs", "package"}
+    assert made == {"test", "minimum", "docs", "workflows", "package"}
     assert made <= set(re.findall(r"^(\w+):", (REPOSITORY / "Makefile").read_text(), re.MULTILINE))
 
 

@@ -39,6 +39,7 @@ def here(tmp_path, monkeypatch):
 COMMANDS = [
     "rank q folder",
     "rank q nowhere.txt",
+    "rank q nowhere-\udcff.txt",
     "rank q latin.txt",
     "rank q folder/a.txt --model words",
     "rank q folder/a.txt --model half",
@@ -47,6 +48,7 @@ COMMANDS = [
     "rank q folder/a.txt --keep 1.5",
     "ask q folder --index folder",
     "ask q latin.txt",
+    "ask q nowhere-\udcff.txt",
     "index folder folder/a.txt",
     "data stats folder.jsonl",
     "data stats label.csv",

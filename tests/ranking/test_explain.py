@@ -116,8 +116,13 @@ def test_a_text_stays_on_its_line():
 
 def test_a_ranker_without_layers_has_no_layer_to_name():
     lines = drawn(Ranker.load("bm25").rank("a", ["a", "b"]))
-    assert lines[3].startswith("exit 0")
+    assert lines[3].startswith("start")
     assert [line.split()[:1] for line in lines if "#" in line] == [["at"]]
+
+
+def test_exit_0_computes_something_and_is_named():
+    lines = drawn(Ranker.load("bm25+cascada-mini").rank("a", ["a", "b"]))
+    assert [line.split("  ")[0] for line in lines[3:6]] == ["start", "exit 0", "layer 6"]
 
 
 def test_scores_of_any_size_keep_their_column():

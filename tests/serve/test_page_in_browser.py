@@ -106,6 +106,18 @@ def test_the_slider_drops_candidates_where_it_says(page, served, words, texts):
     assert label.endswith("dropped at layer 2")
 
 
+def test_a_stage_without_layers_is_named_by_what_it_is(page):
+    with serving(Ranker.load("bm25+cascada-mini")) as http:
+        page.goto(str(http.base_url))
+        fill(page, "who wrote hamlet?", ["It rained.", "Shakespeare wrote Hamlet.", "Hamlet is a play."])
+        page.evaluate("document.getElementById('drop').value = 50")
+        page.click("#go")
+        expect(page.locator(".bar")).to_have_count(3)
+        assert page.locator("#exits b").all_inner_texts() == ["start", "exit 0", "6"]
+        labels = [bar.get_attribute("aria-label") for bar in page.locator(".bar.out").all()]
+        assert [label.partition(", ")[2] for label in labels] == ["dropped at exit 0", "dropped at start"]
+
+
 def test_a_message_says_that_the_deadline_stopped_the_cascade(page):
     ranker, (first, _) = gated(2)
     with serving(ranker) as http:

@@ -9,18 +9,13 @@ from typing import Annotated
 import typer
 
 from cascada.cli.index import complain, note, watched
-from cascada.cli.options import AsJson, Drop, Keep, Model, ratios, whole_numbers
+from cascada.cli.options import AsJson, Documents, Drop, Keep, KeptIndex, Language, Model, ratios, whole_numbers
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Files and folders: .txt .md .html .pdf .jsonl; or an index."),
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option(help="Keep an index of the paths here and search it; created if necessary.")
-    ] = None,
+    paths: Documents = None,
+    index: KeptIndex = None,
     model: Model = None,
     reader: Annotated[
         Path | None, typer.Option(help="A reader's folder: also show the short answer in each sentence.")
@@ -28,9 +23,7 @@ def ask(
     top: Annotated[int, typer.Option(min=1, help="Show this many answers.")] = 3,
     paragraphs: Annotated[int, typer.Option(min=1, help="Search for answers in this many paragraphs.")] = 80,
     scoring: Annotated[str, typer.Option(help="How paragraphs are retrieved: bm25 or tfidf.")] = "bm25",
-    language: Annotated[
-        str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences.")
-    ] = "en",
+    language: Language = "en",
     drop: Drop = None,
     keep: Keep = None,
     deadline_ms: Annotated[

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cascada.cli.options import AsJson, Root, Split
+from cascada.cli.options import AsJson, Language, Root, Split
 
 if TYPE_CHECKING:
     from cascada.store import Encoder
@@ -31,9 +31,7 @@ def encode(
         str | None, typer.Option(help="Number format of a new store: int8, fp16 or fp32.  [default: int8]")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Encode in this many processes.")] = 1,
-    language: Annotated[
-        str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences.")
-    ] = "en",
+    language: Language = "en",
     root: Root = None,
     split: Split = None,
     as_json: AsJson = False,

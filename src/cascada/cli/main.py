@@ -86,8 +86,9 @@ def options(
 
 def main() -> None:
     """Run a command. A user's mistake prints a sentence and exits with 2; Ctrl-C exits with 130."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # not every terminal can print every character
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may lack a character; a file's name need not be text
     try:
         sys.exit(app(standalone_mode=False))
     except UsageError as error:

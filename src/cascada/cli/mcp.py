@@ -8,25 +8,18 @@ from typing import Annotated
 import typer
 
 from cascada.cli.index import complain, note, watched
-from cascada.cli.options import Model
+from cascada.cli.options import Documents, KeptIndex, Language, Model
 from cascada.core.errors import require
 
 
 def mcp(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Files and folders: .txt .md .html .pdf .jsonl; or an index."),
-    ] = None,
-    index: Annotated[
-        Path | None, typer.Option(help="Keep an index of the paths here and search it; created if necessary.")
-    ] = None,
+    paths: Documents = None,
+    index: KeptIndex = None,
     model: Model = None,
     reader: Annotated[
         Path | None, typer.Option(help="A reader's folder: also return the short answer in each sentence.")
     ] = None,
-    language: Annotated[
-        str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences.")
-    ] = "en",
+    language: Language = "en",
 ) -> None:
     """Offer `rank`, and `ask` over documents, as tools to agents: an MCP server over standard input and output."""
     require("mcp.server", "mcp", "serving agents")

@@ -28,6 +28,14 @@ Split = Annotated[str | None, typer.Option(help="train, dev, test …")]
 Model = Annotated[
     str | None, typer.Option(help="A ranker's folder, bm25, cosine:FOLDER, late:FOLDER, or two of them as A+B.")
 ]
+Documents = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="PATH", help="Files and folders: .txt .md .html .pdf .jsonl; or an index."),
+]
+KeptIndex = Annotated[
+    Path | None, typer.Option("--index", help="Keep an index of the paths here and search it; created if necessary.")
+]
+Language = Annotated[str, typer.Option(help="The documents' language, a two-letter code, for splitting sentences.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Drop = Annotated[
     str | None, typer.Option(help="Drop ratio at every exit, or one for each exit but the last: 0.3 or 0.3,0.4.")

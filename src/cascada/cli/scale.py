@@ -69,7 +69,9 @@ def rank(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The TREC run to write, by path or URL.")],
     root: Root = None,
     split: Split = None,
-    mode: Annotated[str, typer.Option(help="raw, no-all-negative or clean, as in `cascada evaluate`.")] = "raw",
+    mode: Annotated[
+        str, typer.Option(help="raw, no-all-negative or clean; `cascada evaluate` takes clean if not told.")
+    ] = "raw",
     store: Annotated[str | None, typer.Option(help="Store of document encodings for a decoupled ranker.")] = None,
     drop: Drop = None,
     keep: Keep = None,

@@ -26,12 +26,11 @@ from cascada.integrations.common import (
     descending_scores,
     options_in,
 )
+from cascada.integrations.fields import PruneFields, RankFields
 from cascada.ranking import PrunedPassage
-from cascada.ranking.long_texts import Long
-from cascada.ranking.selection import Cut
 
 
-class CascadaCompressor(BaseDocumentCompressor):
+class CascadaCompressor(RankFields, BaseDocumentCompressor):
     """Sorts documents by relevance and keeps the best `top_n`, or all of them.
 
     `ranker` is a `Ranker` or a `Client`; options from `drop` to `skip_if_sure` are those of `Ranker.rank`. The first
@@ -44,16 +43,6 @@ class CascadaCompressor(BaseDocumentCompressor):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     ranker: SupportsRank
-    top_n: int | None = None
-    drop: Any = None
-    keep: Sequence[int] | None = None
-    min_score: float | None = None
-    cut: Cut | None = None
-    deadline_ms: float | None = None
-    long: Long | None = None
-    max_tokens: int | None = None
-    prior: bool | float | None = None
-    skip_if_sure: float | None = None
     score_key: str = "score"
     on_ranking: OnRanking | None = None
 
@@ -79,7 +68,7 @@ def _scored(document: Document, added: dict[str, Any]) -> Document:
     return document.model_copy(update={"metadata": {**document.metadata, **added}})
 
 
-class CascadaPruner(BaseDocumentCompressor):
+class CascadaPruner(PruneFields, BaseDocumentCompressor):
     """Cuts documents down to the sentences that help to answer; those of which nothing is left are dropped.
 
     `ranker` is a `Ranker` or a `Client`; the other arguments are those of `Ranker.prune`. The order of the documents
@@ -90,13 +79,6 @@ class CascadaPruner(BaseDocumentCompressor):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     ranker: SupportsPrune
-    min_score: float | None = None
-    min_relative_score: float | None = None
-    budget: int | None = None
-    drop: Any = None
-    keep: Sequence[int] | None = None
-    deadline_ms: float | None = None
-    language: str = "en"
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
@@ -104,8 +86,7 @@ class CascadaPruner(BaseDocumentCompressor):
         if not documents:
             return []
         texts = [document.page_content for document in documents]
-        options: dict[str, Any] = {name: getattr(self, name) for name in type(self).model_fields if name != "ranker"}
-        pruned = self.ranker.prune(query, texts, **options)
+        pruned = self.ranker.prune(query, texts, **self.prune_options())
         return [_cut(documents[passage.index], passage) for passage in pruned if passage.kept]
 
 

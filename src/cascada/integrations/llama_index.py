@@ -12,9 +12,6 @@
 'By Shakespeare.'
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
@@ -28,12 +25,11 @@ from cascada.integrations.common import (
     descending_scores,
     options_in,
 )
+from cascada.integrations.fields import PruneFields, RankFields
 from cascada.ranking import PrunedPassage
-from cascada.ranking.long_texts import Long
-from cascada.ranking.selection import Cut
 
 
-class CascadaRerank(BaseNodePostprocessor):
+class CascadaRerank(RankFields, BaseNodePostprocessor):
     """Sorts nodes by relevance, sets their scores, and keeps the best `top_n`, or all of them.
 
     `ranker` is a `Ranker` or a `Client`; options from `drop` to `skip_if_sure` are those of `Ranker.rank`. The first
@@ -43,16 +39,6 @@ class CascadaRerank(BaseNodePostprocessor):
     """
 
     ranker: SupportsRank = Field(exclude=True)
-    top_n: int | None = None
-    drop: Any = None
-    keep: Sequence[int] | None = None
-    min_score: float | None = None
-    cut: Cut | None = None
-    deadline_ms: float | None = None
-    long: Long | None = None
-    max_tokens: int | None = None
-    prior: bool | float | None = None
-    skip_if_sure: float | None = None
     metadata_mode: MetadataMode = MetadataMode.NONE
     on_ranking: OnRanking | None = Field(default=None, exclude=True)
 
@@ -77,7 +63,7 @@ class CascadaRerank(BaseNodePostprocessor):
         return [NodeWithScore(node=nodes[item.index].node, score=score) for item, score in pairs]
 
 
-class CascadaPruner(BaseNodePostprocessor):
+class CascadaPruner(PruneFields, BaseNodePostprocessor):
     """Cuts the texts of nodes down to the sentences that help to answer; nodes of which nothing is left are dropped.
 
     `ranker` is a `Ranker` or a `Client`; the other arguments are those of `Ranker.prune`. The order of the nodes and
@@ -85,13 +71,6 @@ class CascadaPruner(BaseNodePostprocessor):
     """
 
     ranker: SupportsPrune = Field(exclude=True)
-    min_score: float | None = None
-    min_relative_score: float | None = None
-    budget: int | None = None
-    drop: Any = None
-    keep: Sequence[int] | None = None
-    deadline_ms: float | None = None
-    language: str = "en"
 
     @classmethod
     def class_name(cls) -> str:
@@ -105,9 +84,7 @@ class CascadaPruner(BaseNodePostprocessor):
         if not nodes:
             return []
         texts = [node.node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
-        own = ("min_score", "min_relative_score", "budget", "drop", "keep", "deadline_ms", "language")
-        options: dict[str, Any] = {name: getattr(self, name) for name in own}
-        pruned = self.ranker.prune(query_bundle.query_str, texts, **options)
+        pruned = self.ranker.prune(query_bundle.query_str, texts, **self.prune_options())
         return [_cut(nodes[passage.index], passage) for passage in pruned if passage.kept]
 
 

@@ -120,8 +120,8 @@ class Explanation:
 
 
 def _name(stage: StageCost) -> str:
-    """The exit of a stage; one without layers, such as BM25, is called the start."""
-    return f"layer {stage.exit}" if stage.exit else "exit 0"
+    """The exit of a stage. One without layers is exit 0 if it computes anything; BM25, which does not, is the start."""
+    return f"layer {stage.exit}" if stage.exit else "exit 0" if stage.flops or stage.cached else "start"
 
 
 def _counted(number: int, what: str) -> str:

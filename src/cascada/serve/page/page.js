@@ -10,7 +10,7 @@ let last = null; // the last response, the texts that were sent, and the time un
 let latest = 0; // number of the latest request; responses to older ones are not drawn
 
 const EXAMPLE = {
-  question: "who wrote hamlet?",
+  questions: { rank: "who wrote hamlet?", prune: "when was Hamlet written?" },
   candidates: [
     "Hamlet is set in Denmark and depicts Prince Hamlet and his revenge against his uncle.",
     "The Tragedy of Hamlet, Prince of Denmark, is a tragedy written by William Shakespeare around 1600.",
@@ -135,7 +135,8 @@ const percent = (share) => `${Math.round(share * 100)} %`;
 const time = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`);
 
 function drawRanking(ranking) {
-  const ran = ranking.stages.filter((stage) => stage.candidates > 0);
+  const named = ranking.stages.map((stage, place, all) => ({ ...stage, name: stageName(stage, place === all.length - 1) }));
+  const ran = named.filter((stage) => stage.candidates > 0);
   const computed = 1000 * ran.reduce((sum, stage) => sum + stage.seconds, 0);
   say(ranking.complete ? "" : "The deadline stopped the cascade: this is the order at its last finished exit.");
   const isCascade = ranking.stages.length > 1;
@@ -149,13 +150,19 @@ function drawRanking(ranking) {
   show("lanes");
 }
 
+// A stage without layers is exit 0 of what follows, if it computes anything; BM25, which does not, is the start.
+function stageName(stage, isLast) {
+  if (stage.exit) return `layer ${stage.exit}`;
+  return !isLast && (stage.flops || stage.cached) ? "exit 0" : "start";
+}
+
 function drawExits(ran) {
   const track = element("div", "track");
   ran.forEach((stage, place) => {
     const lane = element("div");
     const next = ran[place + 1];
     const dropped = next ? stage.candidates - next.candidates : 0;
-    lane.append(element("b", "", stage.exit ? String(stage.exit) : "exit 0"), element("span", "", `${stage.candidates} in`));
+    lane.append(element("b", "", stage.exit ? String(stage.exit) : stage.name), element("span", "", `${stage.candidates} in`));
     lane.append(element("span", "count-dropped", dropped ? `−${dropped}` : ""), element("span", "", time(1000 * stage.seconds)));
     track.append(lane);
   });
@@ -188,14 +195,14 @@ function bar(item, place, ran, intensity) {
   const button = element("button", `bar${place === 0 ? " first" : ""}${dropped ? " out" : ""}`);
   button.type = "button";
   button.setAttribute("aria-expanded", "false");
-  const where = dropped ? `dropped at layer ${item.exit}` : "survived to the end";
+  const where = dropped ? `dropped at ${ran[item.scores.length - 1].name}` : "survived to the end";
   button.setAttribute("aria-label", `${place + 1}. ${item.text} Score ${item.score.toFixed(3)}, ${where}`);
   const track = element("span", "track");
   ran.forEach((stage, exit) => {
     const out = dropped && exit === item.scores.length - 1;
     const cell = element("span", `cell${exit < item.scores.length ? " ran" : ""}${out ? " dropped" : ""}`);
     cell.style.setProperty("--intensity", (intensity[exit].get(item.index) || 0).toFixed(2));
-    if (exit < item.scores.length) cell.title = `${item.scores[exit].toFixed(2)} at ${stage.exit ? `layer ${stage.exit}` : "exit 0"}`;
+    if (exit < item.scores.length) cell.title = `${item.scores[exit].toFixed(2)} at ${stage.name}`;
     track.append(cell);
   });
   const text = element("span", "text", item.text + (item.truncated ? " […]" : ""));
@@ -223,7 +230,7 @@ function switchMode() {
 }
 
 function insertExample() {
-  $("question").value = EXAMPLE.question;
+  $("question").value = EXAMPLE.questions[mode()];
   $("candidates").value = mode() === "prune" ? EXAMPLE.passages.join("\n\n") : EXAMPLE.candidates.join("\n");
   go();
 }

@@ -31,7 +31,7 @@ def test_every_cell_runs_and_the_text_is_right_about_it(outputs):
     count, ranking, cost, best, full, likely, answers, answer, nothing = outputs
     assert count == 234
     assert "disastrous financial situation" in ranking.items[0].text
-    assert cost == pytest.approx(0.402, abs=0.001)
+    assert cost == pytest.approx(0.256, abs=0.001)
     assert best[:2] == (212, 6)
     assert full == (1.0, True)
     assert likely[0][0] == 134

@@ -16,6 +16,7 @@ from transformers.utils import logging
 
 from cascada.core.errors import CascadaError, first_line
 from cascada.core.folder import SHAPE_FILE, TRANSFORMER, require_trained
+from cascada.encoders import attention
 from cascada.encoders.families import FAMILIES
 from cascada.encoders.files import read_weights
 
@@ -40,6 +41,7 @@ class StagedEncoder(nn.Module):
         """`keep_pooler` keeps the layer that a cross-encoder's own head needs and other rankers do not use."""
         super().__init__()
         config: Any = encoder.config
+        config._attn_implementation = attention.NAME  # families with an attention of their own do not look at it
         self.config: PretrainedConfig = config
         if hasattr(encoder, "pooler") and not keep_pooler:
             encoder.pooler = None  # type: ignore[assignment]  # an unused layer breaks distributed training
@@ -203,6 +205,17 @@ def _cut_config(name: str | Path, layers: int | None) -> PretrainedConfig:
     if getattr(config, "layer_types", None):  # ModernBERT names the kind of every layer
         config.layer_types = config.layer_types[:layers]
     return config
+
+
+HEADS = ("heads.", "classifiers.", "dropout")
+"""Prefixes of the names of the parts of networks that are not the encoder's."""
+
+
+def set_encoder_dropout(network: nn.Module, share: float) -> None:
+    """Set the dropout of all parts of a network but its heads."""
+    for name, part in network.named_modules():
+        if isinstance(part, nn.Dropout) and not name.startswith(HEADS):
+            part.p = share
 
 
 def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:

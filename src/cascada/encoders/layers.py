@@ -53,7 +53,7 @@ def some_rows(layer: nn.Module, config: PretrainedConfig, own: Tensor, states: T
     positions are not supported.
     """
     part: dict[str, Any] = parts_of(layer, str(config.model_type))
-    hidden_dropout, attention_dropout = _dropouts(config) if layer.training else (0.0, 0.0)
+    attention_dropout, hidden_dropout = _dropouts(layer) if layer.training else (0.0, 0.0)
     heads = config.num_attention_heads
     attended = _attend(part, heads, own, states, mask, attention_dropout).flatten(2)
     own = part["attention_norm"](dropout(part["out"](attended), hidden_dropout) + own)
@@ -84,8 +84,7 @@ def _attend(
     return attended
 
 
-def _dropouts(config: PretrainedConfig) -> tuple[float, float]:
-    """The dropout of hidden states and that of attention weights."""
-    if config.model_type == "distilbert":
-        return float(config.dropout), float(config.attention_dropout)
-    return float(config.hidden_dropout_prob), float(config.attention_probs_dropout_prob)
+def _dropouts(layer: nn.Module) -> tuple[float, float]:
+    """The dropout of attention weights and that of hidden states: a layer has them in this order."""
+    first, second, *_ = (part.p for part in layer.modules() if isinstance(part, nn.Dropout))
+    return first, second

@@ -76,9 +76,9 @@ class TorchStage:
             for rows in shortest_first(encoded.lengths, TOKEN_BUDGET):
                 deadline.check()
                 states, mask = self._run(encoded, before, rows)
-                scores[rows] = self.model.raw_score(states, mask, self.exit).cpu().numpy()
+                scores[rows] = self.model.raw_score(states, mask, self.exit).float().cpu().numpy()
                 if hidden is not None:
-                    hidden[torch.from_numpy(encoded.token_positions(rows))] = states[mask].cpu()
+                    hidden[torch.from_numpy(encoded.token_positions(rows))] = states[mask].float().cpu()
         passed_on = None if hidden is None else TorchState(encoded, hidden)
         return Scored(scores, passed_on, encoded.truncated, encoded.lengths)
 

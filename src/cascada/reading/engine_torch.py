@@ -35,6 +35,6 @@ def reader_of(model: ReaderNetwork, tokenizer: WindowTokenizer) -> Reader:
         arrays = (*windows.encoded.padded(rows, tokenizer.pad_id), windows.document_mask(rows))
         with torch.inference_mode():
             logits = model(*(torch.from_numpy(array).to(device) for array in arrays))
-        return logits.cpu().numpy().astype(np.float32)  # type: ignore[no-any-return]
+        return logits.float().cpu().numpy()  # type: ignore[no-any-return]
 
     return Reader(score, tokenizer)

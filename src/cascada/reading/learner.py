@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from transformers import set_seed
 
 import cascada
+from cascada.encoders.encoder import set_encoder_dropout
 from cascada.encoders.files import tokenizer_folder
 from cascada.reading import Reader
 from cascada.reading.engine_torch import reader_of
@@ -46,6 +47,8 @@ class ReaderLearner:
         questions, incorrect = marked_questions(recipe.train), incorrect_texts(recipe.train)
         settings = recipe.model
         model = begin(**settings.model_dump())
+        if recipe.training.encoder_dropout is not None:
+            set_encoder_dropout(model, recipe.training.encoder_dropout)
         files = tokenizer_folder(settings.encoder)
         tokenizer = WindowTokenizer.load(
             files, max_length=settings.max_length, overlap=settings.overlap, pad_id=model.pad_id

@@ -39,6 +39,13 @@ class SpanSettings(Settings):
     sample_seed: Seed = 0
 
 
+class ReaderTraining(TrainingSettings):
+    """Training settings of a reader."""
+
+    encoder_dropout: Share | None = None
+    """Dropout inside the encoder's layers; the encoder's own if not given."""
+
+
 class ReaderRecipe(Settings):
     """One training run of a span reader."""
 
@@ -49,7 +56,7 @@ class ReaderRecipe(Settings):
     train: SpanSettings
     dev: SpanSettings
     """The questions that select the best checkpoint, by F1 of the answers found in their own paragraphs."""
-    training: TrainingSettings = TrainingSettings()
+    training: ReaderTraining = ReaderTraining()
 
     @model_validator(mode="after")
     def _incorrect_paragraphs_are_for_training(self) -> ReaderRecipe:
@@ -59,4 +66,4 @@ class ReaderRecipe(Settings):
         return self
 
 
-Model, Training = ReaderModel, TrainingSettings
+Model, Training = ReaderModel, ReaderTraining

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from cascada.encoders.encoder import set_encoder_dropout
 from cascada.objectives.losses import distill
 from cascada.training.examples import Examples
 from cascada.training.objective import Objective, positive_weight
@@ -61,6 +62,8 @@ class ExitLearner:
         self.exits = exits
         self.examples = examples
         self.settings = settings
+        if settings.encoder_dropout is not None:
+            set_encoder_dropout(model, settings.encoder_dropout)
         self.learning_rates: dict[str, float] = {}
         self.has_unused_weights = len(exits) > 1 and settings.exits.sample != "all"
         weights = settings.objective.weights or {"point": 1.0}

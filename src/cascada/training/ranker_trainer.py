@@ -24,7 +24,7 @@ from cascada.training.learner import RankerLearner
 from cascada.training.run_folder import CHECKPOINTS
 from cascada.training.settings import Recipe
 from cascada.training.teacher import teacher_scores
-from cascada.training.trainer import LearnerTrainer
+from cascada.training.trainer import LearnerTrainer, products_in
 
 NewLearner = Callable[[Recipe[Any, Any], list[Group], list[Group]], RankerLearner]
 """Takes a recipe, the groups to train on and the groups to measure on; returns a new ranker with its examples."""
@@ -58,7 +58,8 @@ def build_ranker_trainer(recipe: Recipe[Any, Any], folder: Path, new_learner: Ne
     learner = new_learner(recipe, train_groups, dev + (watch or []))
     if settings.teacher:
         used = BatchPlan(learner.examples, settings).used
-        scores = teacher_scores(settings.teacher, train_groups, folder, used=used)
+        with products_in(settings):
+            scores = teacher_scores(settings.teacher, train_groups, folder, used=used)
         learner.examples = replace(learner.examples, teacher_scores=scores)
     return RankerTrainer(learner, dev, settings, folder / CHECKPOINTS, watch=watch)
 

@@ -203,6 +203,9 @@ class ExitTraining(RankerTraining):
     """Training settings of a ranker with exits."""
 
     exits: ExitSettings = ExitSettings()
+    encoder_dropout: Share | None = None
+    """Dropout inside the encoder's layers; the encoder's own, mostly 0.1, if not given. Without it, an update on a CPU
+    takes two thirds of the time, and short runs on much data rarely need it."""
 
 
 def _scheme(levels: object) -> object:

@@ -107,9 +107,10 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Measure the dev set, and the watched set if there is one."""
-        metrics = {f"eval_{name}": value for name, value in self._measure(self.dev).items()}
-        if self.watch:
-            metrics |= {f"eval_watch_{name}": value for name, value in self._measure(self.watch).items()}
+        with products_in(self.settings):
+            metrics = {f"eval_{name}": value for name, value in self._measure(self.dev).items()}
+            if self.watch:
+                metrics |= {f"eval_watch_{name}": value for name, value in self._measure(self.watch).items()}
         metrics["eval_seconds"] = self.seconds
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
@@ -140,6 +141,12 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
                 f"The checkpoint {folder} could not be written ({error}); "
                 "the same command resumes from the one before it."
             ) from error
+
+
+def products_in(settings: TrainingSettings) -> torch.autocast:
+    """A context in which products are computed in the precision of the recipe, as in training."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.autocast(device, torch.bfloat16, enabled=settings.precision == "bfloat16")
 
 
 def _arguments(settings: TrainingSettings, folder: Path, *, unused: bool, measure: str) -> TrainingArguments:

@@ -104,4 +104,4 @@ def tokenizer_of(model: DecoupledRanker, folder: Path) -> SideTokenizer:
 
 def array(tensor: Tensor) -> Floats:
     """The tensor as a numpy array."""
-    return tensor.cpu().numpy()
+    return tensor.float().cpu().numpy()

@@ -32,6 +32,7 @@ from cascada.training.exit_learner import ExitLearner
 from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
 from cascada.training.run_folder import first_process
 from cascada.training.settings import Recipe
+from cascada.training.trainer import products_in
 
 if TYPE_CHECKING:
     from cascada.store import Store
@@ -97,7 +98,8 @@ class DecoupledLearner(ExitLearner):
             encoder = DocumentEncoder(TorchEngine(model.eval(), tokenizer, fingerprint(model, files)))
             used = np.flatnonzero(BatchPlan(examples, training).used)
             texts = [examples.texts[row] for row in used]
-            examples = replace(examples, store=filled_store(training.store, encoder, texts))
+            with products_in(training):
+                examples = replace(examples, store=filled_store(training.store, encoder, texts))
         return cls(model, tokenizer, files, examples, training)
 
     def ranker(self) -> Ranker:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +76,9 @@ def convert(
     sample_seed: Annotated[int, typer.Option(min=0, help="With --questions: seed of the sample.")] = 0,
     skip: Annotated[int, typer.Option(min=0, help="Skip this many questions at the beginning.")] = 0,
     at_least: Annotated[int, typer.Option(min=0, help="Only questions with at least this many candidates.")] = 0,
+    candidates: Annotated[
+        int | None, typer.Option(min=1, help="Only so many candidates of each question, the first ones.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a data set, or a part of it, in our own JSONL, or its labels as TREC qrels."""
@@ -91,7 +95,12 @@ def convert(
         drawn = _drawn(again, questions, sample_seed)
         groups = (group for position, group in enumerate(groups) if (position in drawn) != rest)
     groups = islice(groups, skip, None)
-    groups = counted.counting(group for group in groups if len(group.candidates) >= at_least)
+    groups = (
+        replace(group, candidates=group.candidates[:candidates])
+        for group in groups
+        if len(group.candidates) >= at_least
+    )
+    groups = counted.counting(groups)
     if to == "jsonl":
         write_jsonl(groups, out)
     else:

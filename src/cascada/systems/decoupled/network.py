@@ -85,7 +85,12 @@ def late_interaction(question: Side, document: Side) -> Tensor:
     documents, document_mask, document_of = document
     with torch.autocast(questions.device.type, enabled=False):  # bfloat16 would round cosines to two or three digits
         first, second = (normalize(states.float(), dim=-1) for states in (questions, documents))
-        cosines = first[question_of] @ second[document_of].mT
+        if 2 * len(question_of) > len(first) * len(second):  # most pairs of a batch: one product of all tokens
+            product = first.flatten(0, 1) @ second.flatten(0, 1).T
+            every = product.unflatten(0, first.shape[:2]).unflatten(-1, second.shape[:2])
+            cosines = every.transpose(1, 2)[question_of, document_of]  # (pairs, question tokens, document tokens)
+        else:
+            cosines = first[question_of] @ second[document_of].mT
     best = cosines.masked_fill(~document_mask[document_of][:, None, :], -1.0).amax(-1)  # (pairs, question tokens)
     own = own_tokens(question_mask)[question_of]
     return (best * own).sum(-1) / own.sum(-1)

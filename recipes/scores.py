@@ -1,6 +1,6 @@
 """What teachers say of the training lists: adds a score to every candidate, which `teacher: {model: data}` learns from.
 
-    python recipes/mini/scores.py data/mini/passages.jsonl data/mini/passages-scored.jsonl \
+    python recipes/scores.py data/mini/passages.jsonl data/mini/passages-scored.jsonl \
         late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
 
 Teachers are rankers, each with its weight. Their scores are standardised among a question's candidates and averaged.
@@ -24,10 +24,10 @@ from cascada.training.settings import TeacherSettings
 from cascada.training.teacher import teacher_scores
 
 
-def shortened(group: Group, most: int, draw: random.Random) -> Group:
-    """At most so many candidates: up to three correct ones, and a sample of the others."""
+def shortened(group: Group, most: int, first: int | None, draw: random.Random) -> Group:
+    """At most so many candidates: up to three correct ones, and a sample of the first wrong ones."""
     correct = [candidate for candidate in group.candidates if candidate.label][:3]
-    wrong = [candidate for candidate in group.candidates if not candidate.label]
+    wrong = [candidate for candidate in group.candidates if not candidate.label][:first]
     kept = correct + draw.sample(wrong, min(len(wrong), most - len(correct)))
     return replace(group, candidates=tuple(draw.sample(kept, len(kept))))
 
@@ -39,10 +39,11 @@ def main() -> None:
     parser.add_argument("teachers", nargs="+", metavar="RANKER=WEIGHT")
     parser.add_argument("--questions", type=int, help="a sample of so many lists")
     parser.add_argument("--candidates", type=int, default=8, help="at most so many of each list")
+    parser.add_argument("--wrong", type=int, help="draw wrong candidates from the first so many; from all by default")
     options = parser.parse_args()
     draw = random.Random(3)
     groups = [
-        shortened(group, options.candidates, draw)
+        shortened(group, options.candidates, options.wrong, draw)
         for group in load(options.lists, mode="raw", questions=options.questions)
     ]
     models = {name: float(weight) for name, weight in (teacher.rsplit("=", 1) for teacher in options.teachers)}

@@ -12,10 +12,10 @@ test -e runs/mini-teacher/model.safetensors ||
     python "$recipes/../../benchmarks/train_cross_encoder.py" runs/e5-small data/squad/train-v1.1.json.gz \
         runs/mini-teacher --questions 10000 --rate 1e-4
 test -e data/mini/passages-scored.jsonl ||
-    python "$recipes/scores.py" data/mini/passages.jsonl data/mini/passages-scored.jsonl --questions 1800 \
+    python "$recipes/../scores.py" data/mini/passages.jsonl data/mini/passages-scored.jsonl --questions 1800 \
         late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
 test -e data/mini/sentences-scored.jsonl ||
-    python "$recipes/scores.py" data/mini/sentences.jsonl data/mini/sentences-scored.jsonl --questions 4500 \
+    python "$recipes/../scores.py" data/mini/sentences.jsonl data/mini/sentences-scored.jsonl --questions 4500 \
         late:runs/minilm=0.5 runs/mini-teacher=1
 
 cascada train "$recipes/mini.yaml"

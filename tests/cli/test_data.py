@@ -80,6 +80,14 @@ def test_convert_leaves_out_the_first_questions_and_short_lists(wikiqa, tmp_path
     assert counts(json.loads(run("convert", "wikiqa", tmp_path / "long", *options, "--at-least", 2))) == (1, 2, 1)
 
 
+def test_convert_cuts_long_lists(tmp_path):
+    candidates = [{"text": str(number), "label": int(number == 2)} for number in range(5)]
+    (tmp_path / "all.jsonl").write_text(json.dumps({"question": "which?", "candidates": candidates}))
+    run("convert", tmp_path / "all.jsonl", tmp_path / "cut.jsonl", "--candidates", 3)
+    (group,) = read(tmp_path / "cut.jsonl")
+    assert (group.texts, group.labels) == (("0", "1", "2"), (0, 0, 1))
+
+
 def test_convert_writes_the_sample_that_a_recipe_draws_or_the_rest(tmp_path):
     lines = (
         f'{{"question": "what is {number}?", "candidates": [{{"text": "it", "label": 1}}]}}' for number in range(40)

@@ -15,8 +15,6 @@ def test_some_rows_are_the_whole_layers_and_so_is_their_gradient(encoder_folders
     for part in encoder.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.0
-    for rate in ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"):
-        setattr(encoder.config, rate, 0.0)
     layer = encoder.layers[0].train(training)
     states = torch.randn(3, 7, encoder.hidden_size, requires_grad=True)
     hidden = additive_mask(torch.arange(7) < torch.tensor([[7], [4], [5]]), states.dtype)
@@ -32,7 +30,8 @@ def test_some_rows_are_the_whole_layers_and_so_is_their_gradient(encoder_folders
 
 def test_attention_weights_are_dropped_out_while_it_learns(encoder_folder):
     encoder = load_encoder(encoder_folder)
-    encoder.config.hidden_dropout_prob, encoder.config.attention_probs_dropout_prob = 0.0, 0.5
+    own = encoder.layers[0]
+    own.attention.self.dropout.p, own.attention.output.dropout.p, own.output.dropout.p = 0.5, 0.0, 0.0
     states = torch.randn(2, 6, encoder.hidden_size)
     first, again = (some_rows(encoder.layers[0].train(), encoder.config, states[:, :2], states, None) for _ in range(2))
     assert not torch.allclose(first, again)

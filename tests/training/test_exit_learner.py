@@ -48,6 +48,18 @@ def test_early_exits_are_preferred_until_the_bias_has_faded():
     assert early_bias(5, 1.0).tolist() == pytest.approx([0.2] * 5)
 
 
+def test_the_encoders_dropout_is_set_and_that_of_the_heads_stays(recipe):
+    import cascada.training.ranker_trainer as built
+    from cascada.systems.cascade.learner import trainer
+
+    learner = trainer(
+        recipe("plain", model=CASCADE | {"dropout": 0.3}, encoder_dropout=0), built.Path("unused")
+    ).learner
+    shares = {name: part.p for name, part in learner.model.named_modules() if isinstance(part, torch.nn.Dropout)}
+    assert {share for name, share in shares.items() if name.startswith("encoder.")} == {0.0}
+    assert {share for name, share in shares.items() if name.startswith("heads.")} == {0.3}
+
+
 def test_distillation_is_zero_where_both_agree():
     teacher = torch.tensor([[2.0, -1.0], [0.0, 3.0]], requires_grad=True)
     own = torch.zeros(2, 2, requires_grad=True)

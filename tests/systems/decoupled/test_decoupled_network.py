@@ -228,7 +228,8 @@ def test_a_teaching_exit_has_no_gradient(encoder_folder):
     assert not logits[4].requires_grad
 
 
-def test_late_interaction_is_the_mean_of_each_own_tokens_best_cosine():
+@pytest.mark.parametrize("pairs", [[(0, 0), (1, 2)], [(0, 0), (0, 1), (1, 2), (1, 1)]], ids=["few", "most pairs"])
+def test_late_interaction_is_the_mean_of_each_own_tokens_best_cosine(pairs):
     torch.manual_seed(0)
     questions, documents = torch.randn(2, 5, 6), torch.randn(3, 7, 6)
     question_lengths, document_lengths = [5, 4], [7, 3, 5]
@@ -236,7 +237,6 @@ def test_late_interaction_is_the_mean_of_each_own_tokens_best_cosine():
         torch.arange(longest) < torch.tensor(lengths)[:, None]
         for longest, lengths in ((5, question_lengths), (7, document_lengths))
     )
-    pairs = [(0, 0), (0, 1), (1, 2), (1, 1)]
     question_of, document_of = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
     scores = late_interaction((questions, question_mask, question_of), (documents, document_mask, document_of))
     for score, (question, document) in zip(scores, pairs, strict=True):

@@ -1,0 +1,63 @@
+"""Attention written out, where a gradient is needed on a CPU, is the fused kernel's."""
+
+import pytest
+import torch
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+from cascada.encoders import attention
+from cascada.encoders.encoder import load_encoder, set_encoder_dropout
+from cascada.encoders.families import lowest_where
+
+
+@pytest.fixture
+def sides():
+    torch.manual_seed(0)
+    mask = lowest_where(torch.arange(6) >= torch.tensor([[6], [4]]), torch.float32)[:, None, None, :]
+    return [torch.randn(2, 3, 6, 4, requires_grad=True) for _ in range(3)], mask
+
+
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("scaling", [None, 0.2])
+def test_states_and_gradients_are_those_of_the_fused_kernel(sides, masked, scaling):
+    inputs, mask = sides
+    written, _ = attention.attention(torch.nn.Module(), *inputs, mask if masked else None, scaling=scaling)
+    module = torch.nn.Module()
+    module.is_causal = False
+    fused, _ = sdpa_attention_forward(module, *inputs, mask if masked else None, scaling=scaling)
+    torch.testing.assert_close(written, fused)
+    gradients = (torch.autograd.grad(output.square().sum(), inputs) for output in (written, fused))
+    torch.testing.assert_close(*gradients)
+
+
+def test_attention_weights_are_dropped_out(sides):
+    inputs, mask = sides
+    first, again = (attention.attention(torch.nn.Module(), *inputs, mask, dropout=0.5)[0] for _ in range(2))
+    assert not torch.allclose(first, again)
+
+
+def test_encoders_use_it_in_training(encoder_folder, monkeypatch):
+    encoder = load_encoder(encoder_folder)
+    assert encoder.config._attn_implementation == attention.NAME
+    ids, mask = torch.randint(5, 50, (2, 7)), torch.ones(2, 7, dtype=torch.bool)
+    calls = []
+    monkeypatch.setattr(
+        attention, "sdpa_attention_forward", lambda *given, **more: calls.append(1) or fused(*given, **more)
+    )
+    fused = sdpa_attention_forward
+    encoder.run(encoder.embed(ids, torch.zeros_like(ids)), mask, 0, encoder.depth).sum().backward()
+    assert not calls
+    with torch.no_grad():
+        encoder.run(encoder.embed(ids, torch.zeros_like(ids)), mask, 0, encoder.depth)
+    assert len(calls) == encoder.depth
+
+
+def test_without_dropout_two_passes_in_training_agree(encoder_folder):
+    encoder = load_encoder(encoder_folder).train()
+    ids, mask = torch.randint(5, 50, (2, 7)), torch.ones(2, 7, dtype=torch.bool)
+
+    def states():
+        return encoder.run(encoder.embed(ids, torch.zeros_like(ids)), mask, 0, encoder.depth)
+
+    assert not torch.allclose(states(), states())
+    set_encoder_dropout(encoder, 0.0)
+    torch.testing.assert_close(states(), states())

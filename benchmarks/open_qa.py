@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -100,6 +101,12 @@ class CachingReader:
         return max(known, key=lambda span: span.score).text if known else ""
 
 
+def half_precision() -> AbstractContextManager[Any]:
+    import torch
+
+    return torch.autocast("cpu", torch.bfloat16)
+
+
 def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | None, n: int) -> list[dict[str, Any]]:
     holding = {str(group.id): {str(c.id) for c in group.candidates if c.label} for group in groups}
     first_stage = {str(group.id): [str(c.id) for c in group.candidates] for group in groups}
@@ -157,19 +164,21 @@ def main() -> None:
     parser.add_argument("--questions", type=int, help="use this many questions, spread evenly over the file")
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--bfloat16", action="store_true", help="products of trained rankers in 16 bits; not for times")
     options = parser.parse_args()
     if options.reader and not options.answers:
         parser.error("--reader needs --answers")
     groups = evenly_spaced(load(options.groups), options.questions)  # the file is ordered by article
     models = [*map(parse_reranker, options.rerankers), Reranked(FIRST_STAGE)]
     reader = CachingReader(Reader.load(options.reader)) if options.reader else None
-    for model in models[:-1]:
-        model.ranker.rank(groups[0].question, groups[0].texts)
-    for group in shown(groups, "questions", total=len(groups), unit="questions"):
-        for model in models:
-            model.rank(group)
-            if reader:
-                model.answers[str(group.id)] = reader.answer(group, model.order[str(group.id)][: options.keep])
+    with half_precision() if options.bfloat16 else nullcontext():
+        for model in models[:-1]:
+            model.ranker.rank(groups[0].question, groups[0].texts)
+        for group in shown(groups, "questions", total=len(groups), unit="questions"):
+            for model in models:
+                model.rank(group)
+                if reader:
+                    model.answers[str(group.id)] = reader.answer(group, model.order[str(group.id)][: options.keep])
     correct = None
     if reader:
         known = [question for paragraph in read_paragraphs(options.answers) for question in paragraph.questions]

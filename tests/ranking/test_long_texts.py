@@ -4,6 +4,7 @@ import pytest
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError, TextTooLong
+from cascada.ranking.plan import drop_plan, with_least
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,29 @@ def test_without_drops_every_window_is_read_to_the_end(cascade, question, long, 
     ranking = cascade.rank(question, [long, words[1]], drop=0)
     assert ranking.stages[0].texts == ranking.stages[1].texts > 2
     assert ranking.relative_cost == 1
+
+
+def test_a_least_number_to_keep_counts_windows_too(cascade, question, long, words):
+    texts = [long, words[1], words[2], " ".join(reversed(long.split()))]
+
+    def read(least):
+        ranker = cascade.with_plan(with_least(drop_plan(0.5, 2), least))
+        first, last = next(iter(ranker.rank_many([(question, texts), (question, texts[1:3])]))).stages
+        return first.texts, last.candidates, last.texts
+
+    every = read(1)[0]
+    assert read(1) == (every, 2, 2)
+    assert read(4) == (every, 4, 4)
+    assert read(7) == (every, 4, 7)
+    assert read(every) == read(2 * every) == (every, 4, every)
+
+
+def test_the_windows_that_go_on_are_the_best_of_their_text(cascade, question, long, words):
+    ranker = cascade.with_plan(with_least(drop_plan(0.5, 2), 3))
+    whole, some = ranker.rank(question, [long, words[1]], drop=0), ranker.rank(question, [long, words[1]])
+    assert some.stages[1].texts == 3
+    assert some[0].scores[0] == whole[0].scores[0]
+    assert some[0].raw_score <= whole[0].raw_score
 
 
 def test_first_cuts_and_says_so(cascade, question, long):

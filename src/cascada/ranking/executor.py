@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.ranking.plan import Rule, dropped_of
+from cascada.ranking.plan import AtLeast, Margin, Rule, dropped_of
 from cascada.ranking.score_cache import CachedRun, ScoreCache
 from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage
 from cascada.ranking.stage_run import StageRun
@@ -60,7 +60,8 @@ def execute(
     stage, its scores are discarded, and the order is that of the stages before it.
 
     A candidate with several windows counts by the best of them at each stage, and only the best goes on. If a fixed
-    rule is the ratio 0, all of them do. Scores that are in `cache` are not computed again.
+    rule is the ratio 0, all of them do; if a rule has a least number to keep, so many of a question's windows do.
+    Scores that are in `cache` are not computed again.
     """
     trace = _Trace(len(stages), pairs)
     run = StageRun(stages, pairs) if cache is None else CachedRun(stages, pairs, cache)
@@ -196,7 +197,27 @@ def _next_rows(scores: Floats, pairs: Pairs, rule: Rule, *, all_windows: bool) -
     if all_windows:
         return np.arange(len(scores))
     best = best_windows(scores, pairs.candidate)
-    return best[survivors(scores[best], pairs.owner[best], rule)]
+    rows = best[survivors(scores[best], pairs.owner[best], rule)]
+    if pairs.candidate is None or not isinstance(rule, (AtLeast, Margin)):
+        return rows
+    return _with_next_windows(rows, scores, pairs, rule.keep)
+
+
+def _with_next_windows(rows: Ints, scores: Floats, pairs: Pairs, least: int) -> Ints:
+    """The surviving rows, and the next best windows of the same candidates until a question has `least` rows."""
+    assert pairs.candidate is not None
+    questions = len(pairs.questions)
+    more = np.isin(pairs.candidate, pairs.candidate[rows])
+    more[rows] = False
+    others = [own[best_first(scores[own])] for own in _rows_where(more, pairs.owner, questions)]
+    missing = np.maximum(least - np.bincount(pairs.owner[rows], minlength=questions), 0)
+    return np.sort(np.concatenate([rows, *(own[:count] for own, count in zip(others, missing, strict=True))]))
+
+
+def _rows_where(chosen: Bools, owner: Ints, questions: int) -> list[Ints]:
+    """The chosen rows of each question, in their order."""
+    rows = np.flatnonzero(chosen)
+    return [rows[own] for own in rows_of(owner[rows], questions)]
 
 
 def survivors(scores: Floats, owner: Ints, rule: Rule) -> Ints:

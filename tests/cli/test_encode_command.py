@@ -11,15 +11,20 @@ from hashing import HashingEncoder, child, document_encoder
 
 from cascada.cli import encode
 from cascada.cli.main import main
+from cascada.core.errors import CascadaError
 from cascada.scale.models import load_encoder
 from cascada.store import Store, is_store
 from cascada.systems.decoupled.engine import document_encoder as document_side
 from cascada.systems.load import BUNDLED_FOLDER
 
 
+def small_encoder(model, *, bfloat16):
+    return document_encoder(model)
+
+
 @pytest.fixture
 def cascada(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(encode, "encoder_of", document_encoder)
+    monkeypatch.setattr(encode, "encoder_of", small_encoder)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "a.txt").write_text("It rained. Hamlet is by Shakespeare.\n\nIt rained.")
@@ -114,7 +119,7 @@ class Stuck(HashingEncoder):
             time.sleep(3600)
         return super().encode(texts)
 
-encode.encoder_of = lambda model: Stuck()
+encode.encoder_of = lambda model, bfloat16: Stuck()
 sys.argv = ["cascada", "encode", "stuck", "many.txt", "s"]
 main.main()
 """
@@ -137,3 +142,8 @@ def test_ctrl_c_reports_how_many_texts_are_stored(cascada, tmp_path):
 def test_the_bundled_model_encodes_by_its_name(load, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert load("cascada-mini").fingerprint == document_side(BUNDLED_FOLDER).fingerprint
+
+
+def test_an_exported_ranker_is_not_encoded_in_another_precision():
+    with pytest.raises(CascadaError, match="is exported, so its precision was chosen then"):
+        encode.encoder_of("cascada-mini", bfloat16=True)

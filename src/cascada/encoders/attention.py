@@ -35,7 +35,7 @@ def attention(
     """
     if not (query.requires_grad and query.device.type == "cpu") or more.get("position_bias") is not None:
         arguments: dict[str, Any] = {"scaling": scaling, "dropout": dropout, **more}
-        return sdpa_attention_forward(module, query, key, value, mask, **arguments)
+        return sdpa_attention_forward(module, query, key, value, mask, **arguments)  # type: ignore[no-any-return]
     with torch.autocast("cpu", enabled=False):  # autocast would compute the softmax in 32 bits, copying it twice
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         scores = (query * scale) @ key.mT  # (texts, heads, tokens, tokens)

@@ -9,6 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from cascada.core.errors import CascadaError
+from cascada.core.probe import can_run
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.systems.decoupled.documents import EncodingMemory
@@ -211,6 +212,21 @@ def test_a_folder_is_a_ranker_and_its_document_side_fills_its_store(folder, enco
     assert behind.rank(question, texts, drop=0, long="first").items[0].raw_score == pytest.approx(
         Ranker.load(folder).rank(question, texts, drop=0, long="first").items[0].raw_score, abs=1e-5
     )
+
+
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="torch does not run in bfloat16 on this processor")
+def test_encodings_in_bfloat16_are_close_and_of_the_same_fingerprint(folder, texts):
+    exact, half = document_encoder(folder), document_encoder(folder, bfloat16=True)
+    assert half.fingerprint == exact.fingerprint
+    for first, second in zip(exact.encode(texts), half.encode(texts), strict=True):
+        assert second.dtype == np.float32
+        assert 0 < np.abs(first - second).max() < 0.1
+
+
+def test_a_processor_without_bfloat16_is_named(folder, monkeypatch):
+    monkeypatch.setattr("cascada.systems.decoupled.engine.can_run", lambda name: False)
+    with pytest.raises(CascadaError, match="leave out --bfloat16"):
+        document_encoder(folder, bfloat16=True)
 
 
 def test_a_store_on_disk_serves_its_own_model_only(folder, encoder_folder, question, texts, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cascada.core.errors import CascadaError, require_torch
 from cascada.core.folder import is_exported, kind_of
+from cascada.core.probe import can_run
 from cascada.core.processors import threads
 from cascada.encoders.late_interaction import ExitZero
 from cascada.ranking.ranker import Ranker
@@ -61,17 +62,24 @@ def _stages(engine: DecoupledEngine, store: EncodingStore | None, *, add: bool =
     return stages[1:] if engine.shape.exit_zero and store is not None else stages
 
 
-def document_encoder(name: str | Path) -> DocumentEncoder:
-    """Load the document side of a decoupled ranker, with which `cascada encode` fills a store."""
+def document_encoder(name: str | Path, *, bfloat16: bool = False) -> DocumentEncoder:
+    """Load the document side of a decoupled ranker, with which `cascada encode` fills a store.
+
+    `bfloat16` computes the products of a trained ranker in 16 bits.
+    """
     folder = Path(name)
     if kind_of(folder) != KIND:
         raise CascadaError(
             f"{name} reads question and document together; only a decoupled ranker has encodings to store."
         )
-    return DocumentEncoder(engine_of(folder))
+    if bfloat16 and is_exported(folder):
+        raise CascadaError(f"{name} is exported, so its precision was chosen then: leave out --bfloat16.")
+    if bfloat16 and not can_run("torch bfloat16"):
+        raise CascadaError("torch cannot compute in bfloat16 on this processor: leave out --bfloat16.")
+    return DocumentEncoder(engine_of(folder, bfloat16=bfloat16))
 
 
-def engine_of(folder: Path) -> DecoupledEngine:
+def engine_of(folder: Path, *, bfloat16: bool = False) -> DecoupledEngine:
     """The ONNX Runtime engine of an exported ranker, or the torch engine of a trained one."""
     if is_exported(folder):
         from cascada.systems.decoupled.engine_onnx import OnnxEngine
@@ -80,4 +88,4 @@ def engine_of(folder: Path) -> DecoupledEngine:
     require_torch()
     from cascada.systems.decoupled.engine_torch import torch_engine
 
-    return torch_engine(folder)
+    return torch_engine(folder, bfloat16=bfloat16)

@@ -87,13 +87,14 @@ def late_interaction(question: Side, document: Side) -> Tensor:
         first, second = (normalize(states.float(), dim=-1) for states in (questions, documents))
         if 2 * len(question_of) > len(first) * len(second):  # most pairs of a batch: one product of all tokens
             product = first.flatten(0, 1) @ second.flatten(0, 1).T
-            every = product.unflatten(0, first.shape[:2]).unflatten(-1, second.shape[:2])
-            cosines = every.transpose(1, 2)[question_of, document_of]  # (pairs, question tokens, document tokens)
+            every = product.view(*first.shape[:2], *second.shape[:2]).transpose(1, 2)
+            cosines = every[question_of, document_of]  # (pairs, question tokens, document tokens)
         else:
             cosines = first[question_of] @ second[document_of].mT
     best = cosines.masked_fill(~document_mask[document_of][:, None, :], -1.0).amax(-1)  # (pairs, question tokens)
     own = own_tokens(question_mask)[question_of]
-    return (best * own).sum(-1) / own.sum(-1)
+    similarity: Tensor = (best * own).sum(-1) / own.sum(-1)
+    return similarity
 
 
 def own_tokens(mask: Tensor) -> Tensor:

@@ -2,10 +2,10 @@
 
     python benchmarks/avx2_only.py cascada bench fast lists.jsonl --candidates 400
 
-Libraries choose their kernels by asking the processor what it can do. Here they are told less, all of them alike: torch
-with oneDNN and MKL, ONNX Runtime, OpenVINO, NumPy. The clock rate and the caches stay the machine's own, so the ratios
-of one run say more than its seconds. Needs Linux on x86-64 and a C compiler. `cascada doctor` reads /proc/cpuinfo, which
-still shows everything.
+Libraries choose their kernels by asking the processor what it can do. Here they are told less, all of them alike:
+torch with oneDNN and MKL, ONNX Runtime, OpenVINO, NumPy. The clock rate and the caches stay the machine's own, so the
+ratios of one run say more than its seconds. Needs Linux on x86-64 and a C compiler. `cascada doctor` reads
+/proc/cpuinfo, which still shows everything.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ but a width of 32 and no training. Figures that come of it mean nothing: it show
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import re
@@ -56,9 +57,15 @@ def make(home: Path) -> None:
         "squad_sentences": lambda folder: squad_sentences(folder, selqa),
         "xquad": lambda folder: write_paragraphs(asked_once(paragraphs), folder / "xquad.en.json"),
         "squad": lambda folder: [
-            write_paragraphs(paragraphs, folder / f"{name}-v1.1.json") for name in ("train", "dev")
+            write_paragraphs(paragraphs[:30], folder / "train-v1.1.json"),
+            write_paragraphs(paragraphs[30:40], folder / "dev-v1.1.json"),
         ],
-        "nq": lambda folder: write_jsonl(selqa[32:], folder / "nq-as2.jsonl"),
+        "tydiqa": lambda folder: write_paragraphs(paragraphs[:20], folder / "train.json"),
+        "nq": lambda folder: [
+            write_jsonl(selqa[32:], folder / "nq-as2.jsonl"),
+            write_paragraphs(paragraphs[40:], folder / "nq-open-gold.json"),
+        ],
+        "wikipedia_pool": lambda folder: passages(folder / "passages.jsonl.gz", selqa),
         "qed": lambda folder: write_jsonl(selqa[32:], folder / "qed-dev.jsonl"),
         "qnli": lambda folder: qnli(folder, squad),
         "asnq": lambda folder: asnq(folder, squad),
@@ -180,6 +187,12 @@ def encoder(folder: Path, layers: int) -> None:
     BertModel(BertConfig(vocab_size=vocabulary, initializer_range=0.1, **size)).save_pretrained(folder)
     shutil.copy(TOKENIZER, folder)
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast"}))
+
+
+def passages(path: Path, groups: Sequence[Group]) -> None:
+    texts = dict.fromkeys(" ".join(group.texts) for group in groups)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps({'id': f'W{place}', 'text': text})}\n" for place, text in enumerate(texts))
 
 
 def write(path: Path, lines: Iterable[str]) -> None:

@@ -3,7 +3,8 @@
     python recipes/scores.py data/mini/passages.jsonl data/mini/passages-scored.jsonl \
         late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
 
-Teachers are rankers, each with its weight. Their scores are standardised among a question's candidates and averaged.
+Teachers are rankers, each with its weight; RANKER@STORE=1 reads document encodings from a store. Their scores are
+standardised among a question's candidates and averaged. Without teachers, the lists are only cut to `--candidates`.
 Passages and sentences have teachers of their own: a cross-encoder that learned from sentences ranks passages badly.
 Scores are saved as they are computed, in the folder of the output, and a run that was stopped continues.
 """
@@ -36,7 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lists")
     parser.add_argument("out", type=Path)
-    parser.add_argument("teachers", nargs="+", metavar="RANKER=WEIGHT")
+    parser.add_argument("teachers", nargs="*", metavar="RANKER=WEIGHT")
     parser.add_argument("--questions", type=int, help="a sample of so many lists")
     parser.add_argument("--candidates", type=int, default=8, help="at most so many of each list")
     parser.add_argument("--wrong", type=int, help="draw wrong candidates from the first so many; from all by default")
@@ -46,6 +47,9 @@ def main() -> None:
         shortened(group, options.candidates, options.wrong, draw)
         for group in load(options.lists, mode="raw", questions=options.questions)
     ]
+    if not options.teachers:
+        print(f"{write_jsonl(groups, options.out)} lists")
+        return
     models = {name: float(weight) for name, weight in (teacher.rsplit("=", 1) for teacher in options.teachers)}
     folder = options.out.with_suffix(".teachers")
     folder.mkdir(parents=True, exist_ok=True)

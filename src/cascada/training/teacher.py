@@ -115,7 +115,8 @@ def _cached_scores(
 ) -> Floats:
     """One teacher's raw scores of the used pairs, (pairs,); read from the file as far as it has them."""
     pairs = hashlib.sha256(used.tobytes()).hexdigest()
-    identity = json.dumps({"model": model_digest(model), "data": data_digest(groups), "pairs": pairs})
+    folder, _, store = model.partition("@")
+    identity = json.dumps({"model": model_digest(folder), "data": data_digest(groups), "pairs": pairs})
     scores = np.where(used, np.nan, 0).astype(np.float32)
     if path.exists():
         cached = np.load(path)
@@ -124,7 +125,7 @@ def _cached_scores(
     missing = np.isnan(scores)
     if not missing.any():
         return scores
-    ranker = Ranker.load(model)
+    ranker = Ranker.load(folder, store=store) if store else Ranker.load(folder)
     rows = np.flatnonzero(missing)
     done = 0
     saved = time.monotonic()

@@ -130,8 +130,8 @@ class TeacherSettings(Settings):
 
     model: Text | dict[Text, Positive]
     """A ranker, by any name that `Ranker.load` takes; at list level also several, each with its weight. `data`
-    stands for the `score` that each candidate has in the training data, given by a ranker outside of Cascada; RANKER@STORE
-    reads a decoupled ranker's document encodings from a store."""
+    stands for the `score` that each candidate has in the training data, given by a ranker outside of Cascada;
+    RANKER@STORE reads a decoupled ranker's document encodings from a store."""
     level: Literal["point", "list"] = "point"
     """`point`: learn the teacher's probability for each candidate. `list`: learn which of a question's candidates the
     teachers prefer; their scores are standardised within each question, and need not be probabilities."""

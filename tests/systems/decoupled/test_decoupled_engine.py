@@ -10,6 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from cascada.core.errors import CascadaError
 from cascada.core.probe import can_run
+from cascada.data import Candidate, Group
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.systems.decoupled.documents import EncodingMemory
@@ -19,6 +20,8 @@ from cascada.systems.decoupled.folder import save
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.systems.decoupled.stages import stages_of
+from cascada.training.settings import TeacherSettings
+from cascada.training.teacher import teacher_scores
 
 SHAPES = {
     "dc-bert": {"join": 4, "exits": (5,)},
@@ -227,6 +230,25 @@ def test_a_processor_without_bfloat16_is_named(folder, monkeypatch):
     monkeypatch.setattr("cascada.systems.decoupled.engine.can_run", lambda name: False)
     with pytest.raises(CascadaError, match="leave out --bfloat16"):
         document_encoder(folder, bfloat16=True)
+
+
+def test_a_teacher_reads_its_encodings_from_a_store(folder, question, texts, tmp_path):
+    pytest.importorskip("lmdb")
+    from cascada.store import Store
+
+    encoder = document_encoder(folder)
+    store = Store.create(tmp_path / "s", fingerprint=encoder.fingerprint, width=encoder.width, form="fp32")
+    store.put(texts[:6], [2 * encoding for encoding in encoder.encode(texts[:6])])  # other than it would compute
+    groups = [Group(question, tuple(Candidate(text) for text in texts[:6]))]
+
+    def said(name, kept):
+        (tmp_path / kept).mkdir()
+        return teacher_scores(TeacherSettings(model=name, level="list"), groups, tmp_path / kept)
+
+    found, expected = said(f"{folder}@{tmp_path / 's'}", "from the store"), Ranker.load(folder, store=tmp_path / "s")
+    scores = next(iter(expected.exit_scores([(question, texts[:6])])))[-1]
+    assert found == pytest.approx((scores - scores.mean()) / scores.std(), abs=1e-4)
+    assert found != pytest.approx(said(str(folder), "computed"), abs=1e-4)
 
 
 def test_a_store_on_disk_serves_its_own_model_only(folder, encoder_folder, question, texts, tmp_path):

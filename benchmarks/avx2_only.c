@@ -3,12 +3,18 @@
  * Linux can make the CPUID instruction fault (arch_prctl ARCH_SET_CPUID, Intel since Ivy Bridge, AMD since Zen 4). The
  * handler executes it in the program's place and clears the bits. Threads and forked processes inherit the setting; a
  * new program loads this library again, because it is in LD_PRELOAD.
+ *
+ * With AVX2_ONLY_ILLEGAL the kernel is not asked: the handler answers UD2 instructions that avx2_only.py has put in the
+ * place of CPUID.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -17,7 +23,11 @@
 
 static int (*libc_sigaction)(int, const struct sigaction *, struct sigaction *);
 
-static void allow_cpuid(long yes) { syscall(SYS_arch_prctl, ARCH_SET_CPUID, yes); }
+static int illegal; /* UD2 stands for CPUID */
+
+static void allow_cpuid(long yes) {
+    if (!illegal) syscall(SYS_arch_prctl, ARCH_SET_CPUID, yes);
+}
 
 static void masked_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]) {
     allow_cpuid(1);
@@ -43,7 +53,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     (void)info;
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     const uint8_t *at = (const uint8_t *)registers[REG_RIP];
-    if (at[0] != 0x0f || at[1] != 0xa2) { /* a fault of the program's own */
+    if (at[0] != 0x0f || at[1] != (illegal ? 0x0b : 0xa2)) { /* a fault of the program's own */
         signal(number, SIG_DFL);
         return;
     }
@@ -53,16 +63,42 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     registers[REG_RIP] += 2;
 }
 
+/* /proc/cpuinfo is read from a file without the newer flags. */
+static const char *replaced(const char *path) {
+    const char *file = getenv("AVX2_ONLY_CPUINFO");
+    return path != NULL && file != NULL && strcmp(path, "/proc/cpuinfo") == 0 ? file : path;
+}
+
+#define OPENS(name)                                                      \
+    int name(const char *path, int flags, ...) {                         \
+        static int (*libc)(const char *, int, ...);                      \
+        if (libc == NULL) libc = dlsym(RTLD_NEXT, #name);                \
+        va_list more;                                                    \
+        va_start(more, flags);                                           \
+        int mode = va_arg(more, int); /* of no meaning without O_CREAT */ \
+        va_end(more);                                                    \
+        return libc(replaced(path), flags, mode);                        \
+    }
+OPENS(open)
+OPENS(open64)
+
+FILE *fopen(const char *path, const char *mode) {
+    static FILE *(*libc)(const char *, const char *);
+    if (libc == NULL) libc = dlsym(RTLD_NEXT, "fopen");
+    return libc(replaced(path), mode);
+}
+
 /* Nobody else may take the signal. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before) {
-    return libc_sigaction(number, number == SIGSEGV ? NULL : action, before);
+    return libc_sigaction(number, number == (illegal ? SIGILL : SIGSEGV) ? NULL : action, before);
 }
 
 __attribute__((constructor)) static void begin(void) {
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     libc_sigaction = dlsym(RTLD_NEXT, "sigaction");
-    libc_sigaction(SIGSEGV, &action, NULL);
-    if (syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0) != 0) {
+    illegal = getenv("AVX2_ONLY_ILLEGAL") != NULL;
+    libc_sigaction(illegal ? SIGILL : SIGSEGV, &action, NULL);
+    if (!illegal && syscall(SYS_arch_prctl, ARCH_SET_CPUID, 0) != 0) {
         static const char text[] = "This processor or kernel cannot make CPUID fault; nothing can be hidden.\n";
         (void)!write(2, text, sizeof text - 1);
         _exit(2);

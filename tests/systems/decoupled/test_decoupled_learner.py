@@ -56,16 +56,21 @@ def test_the_papers_other_interactions_train_too(decoupled, interaction):
 
 
 def test_the_first_layer_above_the_join_may_start_by_matching(decoupled, tmp_path):
-    starts = {}
+    starts, types = {}, {}
     for start in ("copy", "matching"):
         model = build_trainer(decoupled(start, model={"start": start}), tmp_path / start).model
         starts[start] = [layer.attention.self for layer in model.interaction.layers]
+        types[start] = model.meet.types.detach()
     copied, matching = starts["copy"], starts["matching"]
     assert torch.equal(matching[0].query.weight, matching[0].key.weight)
     assert not torch.equal(copied[0].query.weight, copied[0].key.weight)
     rotation = matching[0].query.weight
-    square = rotation @ rotation.T
-    torch.testing.assert_close(square, square[0, 0] * torch.eye(32), atol=1e-4, rtol=1e-4)
+    question, mark = types["matching"] - types["copy"]
+    assert mark.norm() > 0.1
+    torch.testing.assert_close(question, -mark)
+    torch.testing.assert_close(rotation @ mark, torch.zeros(32), atol=1e-4, rtol=0)  # attention does not see the mark
+    lengths = torch.linalg.svdvals(rotation)
+    torch.testing.assert_close(lengths[:-1], lengths[:1].expand(31), atol=1e-4, rtol=1e-4)
     assert torch.equal(matching[0].value.weight, copied[0].value.weight)
     assert torch.equal(matching[1].query.weight, copied[1].query.weight)
     folder = train_model(decoupled("trained", model={"start": "matching"}, epochs=1))

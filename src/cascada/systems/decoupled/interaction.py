@@ -13,14 +13,17 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import PretrainedConfig
 
 from cascada.encoders.families import additive_mask
 from cascada.encoders.layers import parts_of, some_rows
 
-MATCHING = 12.0
+MATCHING = 6.0
 """The attention score, before the softmax, of a token and its like in a layer that starts by matching."""
+MARK = 0.4
+"""How far each side is moved apart in a layer that starts by matching, in lengths of a token's centred state."""
 
 StatesAndFeatures = tuple[Tensor, Tensor]
 
@@ -52,12 +55,16 @@ class LayerInteraction(nn.Module):
         return states, two.flatten(1)
 
     @torch.no_grad()
-    def start_by_matching(self, questions: Tensor, documents: Tensor) -> None:
+    def start_by_matching(self, questions: Tensor, documents: Tensor) -> Tensor:
         """Make a token of the first layer attend to its like, given examples (tokens, hidden) of both sides' states.
 
         A layer of an encoder for similarity attends almost uniformly, so at first the features say little about the
         pair. Here query and key become the same scaled random rotation of the centred states, so that attention scores
         are inner products; the biases subtract the centre, which all states have in common.
+
+        How much of a first token's attention goes to the other side then says how well the sides match, but a value
+        must show which side it is from. Returns a vector (hidden,) that marks the sides: it has to be subtracted from
+        the question's type embedding and added to the document's. Query and key do not see its direction.
         """
         part: dict[str, Any] = parts_of(self.layers[0], str(self.config.model_type))
         hidden, size = questions.shape[-1], questions.shape[-1] // self.config.num_attention_heads
@@ -65,10 +72,13 @@ class LayerInteraction(nn.Module):
         length = sum((side - centre).square().sum(-1).mean() for side in (questions, documents)) / 2  # squared
         # A head has `size` of the rotation's dimensions, and divides inner products by the root of `size`.
         scale = (MATCHING * hidden / (size**0.5 * length)) ** 0.5
+        mark = normalize(documents.mean(0) - questions.mean(0), dim=0)
         rotation = nn.init.orthogonal_(torch.empty(hidden, hidden, device=questions.device)) * scale
+        rotation -= torch.outer(rotation @ mark, mark)
         for name in ("query", "key"):
             part[name].weight.copy_(rotation)
             part[name].bias.copy_(-rotation @ centre)
+        return MARK * length**0.5 * mark
 
 
 class LinearInteraction(nn.Module):

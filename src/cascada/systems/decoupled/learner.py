@@ -127,7 +127,10 @@ def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: 
     place, asked = engine.join_weights, encode_side(engine, questions, NO_DEADLINE, document=False)
     read = encode_side(engine, texts, NO_DEADLINE, document=True)
     sides = [place.place_question(states) for states in asked], [place.place_document(states) for states in read]
-    model.interaction.start_by_matching(*(torch.from_numpy(np.concatenate(side)) for side in sides))  # type: ignore[operator]
+    examples = (torch.from_numpy(np.concatenate(side)) for side in sides)
+    mark = model.interaction.start_by_matching(*examples)  # type: ignore[operator]
+    with torch.no_grad():
+        model.meet.types += torch.stack((-mark, mark))
 
 
 def freeze_documents(model: DecoupledRanker) -> None:

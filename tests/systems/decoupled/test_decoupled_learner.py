@@ -55,6 +55,18 @@ def test_the_papers_other_interactions_train_too(decoupled, interaction):
     assert (shape.interaction, shape.exits, shape.towers, shape.keep) == (interaction, (2,), "shared", 8)
 
 
+def test_a_trained_ranker_can_be_given_a_projection_that_starts_from_its_encodings(decoupled, tmp_path):
+    trained = train_model(decoupled("trained", model={"exits": [1]}, epochs=1))
+    fewer = {"exits": [1], "keep": 24, "encoder": str(trained)}
+    model = build_trainer(decoupled("fewer", model=fewer), tmp_path / "fewer").model
+    assert all(map(torch.equal, model.document.state_dict().values(), load(trained).document.state_dict().values()))
+    torch.testing.assert_close(model.down.weight @ model.down.weight.T, torch.eye(24), atol=1e-4, rtol=0)
+    assert model.down.bias.abs().max() > 0.1, "it subtracts the mean encoding"
+    folder = train_model(decoupled("fewer-trained", model=fewer, epochs=1))
+    with pytest.raises(CascadaError, match="and `keep` where it has none"):
+        build_trainer(decoupled("fewest", model=fewer | {"keep": 8, "encoder": str(folder)}), tmp_path / "fewest")
+
+
 def test_the_first_layer_above_the_join_may_start_by_matching(decoupled, tmp_path):
     starts, types = {}, {}
     for start in ("copy", "matching"):

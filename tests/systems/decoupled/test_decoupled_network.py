@@ -389,3 +389,11 @@ def test_a_damaged_folder_is_reported_in_a_sentence(encoder_folder, ranker_folde
         load(tmp_path)
     with pytest.raises(CascadaError, match="is a transformer ranker; this needs a decoupled ranker"):
         load(ranker_folder)
+
+
+def test_a_projection_that_starts_from_states_loses_nothing_of_their_principal_directions(encoder_folder):
+    model = model_of(encoder_folder, join=2, exits=(2,), keep=8)
+    torch.manual_seed(0)
+    states = torch.randn(200, 8) @ torch.randn(8, 32) + 3 * torch.randn(32)
+    model.start_projection(states)
+    torch.testing.assert_close(model.up(model.down(states)), states, atol=1e-3, rtol=1e-3)

@@ -54,7 +54,8 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     bundled model: `cascada-mini`.
 
     All weights of a trained decoupled ranker are kept; its shape may differ in exits, dropout, interaction and scores
-    only, and a tower that both sides shared may become two, which start as copies of it. Another kind of interaction
+    only, all dimensions may become fewer, and a tower that both sides shared may become two, which start as copies of
+    it. Another kind of interaction
     starts from scratch on the same towers; so do the classifiers, if scores differ. Layers above those that it has are
     first copies of the last layers of its document tower.
     """
@@ -65,11 +66,12 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     before = _unpacked(folder) if exported else load(folder)
     trained = before.shape
     split = (trained.towers, shape.towers) == ("shared", "two")
+    fewer = trained.keep is None
     changed = {name for name, value in vars(shape).items() if value != getattr(trained, name)}
-    if changed - CHANGEABLE - ({"towers"} if split else set()):
+    if changed - CHANGEABLE - ({"towers"} if split else set()) - ({"keep"} if fewer else set()):
         raise CascadaError(
             f"{folder} is a decoupled ranker of another shape; one that continues from it may differ in exits, "
-            "interaction and scores, and may have two towers where it has a shared one."
+            "interaction and scores, and may have two towers where it has a shared one, and `keep` where it has none."
         )
     from_scratch = shape.interaction != trained.interaction
     deeper = from_scratch or shape.joint_layers > trained.joint_layers
@@ -93,6 +95,12 @@ def keeps_interaction(encoder: str, shape: DecoupledShape) -> bool:
         return False
     trained = parse_shape(folder, DecoupledShape, ignore=("fingerprint",))
     return trained.interaction == shape.interaction and bool(trained.joint_exits)
+
+
+def keeps_projection(encoder: str) -> bool:
+    """Whether `begin` keeps a trained ranker's projection to fewer dimensions, rather than starting with a new one."""
+    folder = named_folder(encoder)
+    return is_decoupled(folder) and read_shape(folder).get("keep") is not None
 
 
 def with_exits(folder: Path, exits: tuple[int, ...]) -> DecoupledRanker:

@@ -21,8 +21,16 @@ from cascada.ranking.stage import NO_DEADLINE
 from cascada.systems.decoupled.documents import DocumentEncoder, EncodingMemory, encode_side
 from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.examples import SideExamples
-from cascada.systems.decoupled.folder import begin, depth_of, fingerprint, is_decoupled, keeps_interaction, save
-from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker
+from cascada.systems.decoupled.folder import (
+    begin,
+    depth_of,
+    fingerprint,
+    is_decoupled,
+    keeps_interaction,
+    keeps_projection,
+    save,
+)
+from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker, encode
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
 from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
 from cascada.systems.decoupled.stages import stages_of
@@ -43,7 +51,8 @@ ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
 """Prefixes of the names of the weights above the join."""
 
 STATE_QUESTIONS, STATE_TEXTS = 64, 4
-"""The training questions, and the texts of each, that a start by matching is estimated from."""
+"""The training questions, and the texts of each, from which a start by matching and that of a projection are
+estimated."""
 
 card = ranker_card
 
@@ -84,6 +93,8 @@ class DecoupledLearner(ExitLearner):
         model = begin(settings.encoder, shape_of(settings))
         files = tokenizer_folder(str(named_folder(settings.encoder)))
         tokenizer = tokenizer_of(model, files)
+        if settings.keep and not keeps_projection(settings.encoder):
+            start_projection(model, tokenizer, groups)
         if settings.start == "matching":
             start_by_matching(model, tokenizer, groups, settings.encoder)
         if model.exit_zero and starting_export(settings.encoder) is None:  # an export keeps the IDF of its many texts
@@ -121,16 +132,29 @@ def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: 
             "out to continue from them."
         )
     engine = TorchEngine(model.eval(), tokenizer)
-    some = evenly_spaced(groups, STATE_QUESTIONS)
-    questions = tokenizer.question.encode_alone([group.question for group in some])
-    texts = tokenizer.document.encode_alone([text for group in some for text in group.texts[:STATE_TEXTS]])
+    questions = tokenizer.question.encode_alone([group.question for group in evenly_spaced(groups, STATE_QUESTIONS)])
+    texts = tokenizer.document.encode_alone(some_texts(groups))
     place, asked = engine.join_weights, encode_side(engine, questions, NO_DEADLINE, document=False)
     read = encode_side(engine, texts, NO_DEADLINE, document=True)
     sides = [place.place_question(states) for states in asked], [place.place_document(states) for states in read]
     examples = (torch.from_numpy(np.concatenate(side)) for side in sides)
     mark = model.interaction.start_by_matching(*examples)  # type: ignore[operator]
     with torch.no_grad():
-        model.meet.types += torch.stack((-mark, mark))
+        model.meet.types.add_(torch.stack((-mark, mark)))
+
+
+def start_projection(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group]) -> None:
+    """Start the projection to fewer dimensions by the documents' states of some training texts."""
+    tokens = tokenizer.document.encode_alone(some_texts(groups))
+    ids, mask, _ = tokens.padded(np.arange(len(tokens)), tokenizer.pad_id)
+    with torch.no_grad():
+        states = encode(model.document.eval(), torch.from_numpy(ids), torch.from_numpy(mask))
+    model.start_projection(states[torch.from_numpy(mask)])
+
+
+def some_texts(groups: Sequence[Group]) -> list[str]:
+    """The texts that a start by the states of training texts is estimated from."""
+    return [text for group in evenly_spaced(groups, STATE_QUESTIONS) for text in group.texts[:STATE_TEXTS]]
 
 
 def freeze_documents(model: DecoupledRanker) -> None:

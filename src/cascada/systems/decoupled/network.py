@@ -150,6 +150,20 @@ class DecoupledRanker(nn.Module):
         states = encode(self.document, ids, mask)
         return self.down(states) if self.shape.keep else states
 
+    @torch.no_grad()
+    def start_projection(self, states: Tensor) -> None:
+        """Start the projection to `keep` dimensions as the principal directions of examples of documents' states.
+
+        `states` are (tokens, hidden), before the projection.
+        """
+        centre = states.mean(0)
+        _, directions = torch.linalg.eigh(torch.cov((states - centre).T.double()))  # in ascending order of variance
+        down = directions[:, -self.down.out_features :].T.to(centre.dtype)
+        self.down.weight.copy_(down)
+        self.down.bias.copy_(-down @ centre)
+        self.up.weight.copy_(down.T)
+        self.up.bias.copy_(centre)
+
     def project_up(self, cached: Tensor) -> Tensor:
         """From the cached to all dimensions, (documents, tokens, hidden)."""
         return self.up(cached) if self.shape.keep else cached
@@ -298,7 +312,7 @@ def interaction(encoder: StagedEncoder, shape: DecoupledShape) -> nn.Module:
 
 
 def projections(hidden: int, keep: int) -> tuple[nn.Linear, nn.Linear]:
-    """The projections to `keep` dimensions and back; at first, orthogonal onto a random subspace."""
+    """The projections to `keep` dimensions and back, onto a random subspace; see `start_projection`."""
     if keep >= hidden:
         raise CascadaError(f"keep is {keep}, but it must be below {hidden}, the dimensions of a token.")
     down, up = nn.Linear(hidden, keep), nn.Linear(keep, hidden)

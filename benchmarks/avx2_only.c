@@ -82,11 +82,14 @@ static const char *replaced(const char *path) {
 OPENS(open)
 OPENS(open64)
 
-FILE *fopen(const char *path, const char *mode) {
-    static FILE *(*libc)(const char *, const char *);
-    if (libc == NULL) libc = dlsym(RTLD_NEXT, "fopen");
-    return libc(replaced(path), mode);
-}
+#define FOPENS(name)                                         \
+    FILE *name(const char *path, const char *mode) {         \
+        static FILE *(*libc)(const char *, const char *);    \
+        if (libc == NULL) libc = dlsym(RTLD_NEXT, #name);    \
+        return libc(replaced(path), mode);                   \
+    }
+FOPENS(fopen)
+FOPENS(fopen64)
 
 /* Nobody else may take the signal. */
 int sigaction(int number, const struct sigaction *action, struct sigaction *before) {

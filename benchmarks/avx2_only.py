@@ -25,13 +25,14 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_suffix(".c")
 CPUID, ILLEGAL = b"\x0f\xa2", b"\x0f\x0b"
-TOLD = {
+LIMITS = {
     "ATEN_CPU_CAPABILITY": "avx2",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "MKL_ENABLE_INSTRUCTIONS": "AVX2",
     "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL",
 }
-"""What torch, oneDNN (OpenVINO's too), MKL and OpenBLAS read. ONNX Runtime has no such variable."""
+"""What torch, oneDNN (OpenVINO's too), MKL, OpenBLAS and NumPy read. ONNX Runtime has no such variable."""
 
 
 def compiled(folder: Path) -> Path:
@@ -70,8 +71,8 @@ def copied_onnxruntime(folder: Path) -> None:
         listing = ["objdump", "-d", "-j", ".text", "--no-show-raw-insn", str(binary)]
         code = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
         content = bytearray(binary.read_bytes())
-        for found in re.finditer(r"^ *([0-9a-f]+):\s+cpuid", code, re.MULTILINE):
-            place = int(found[1], 16) + shift
+        for instruction in re.finditer(r"^ *([0-9a-f]+):\s+cpuid", code, re.MULTILINE):
+            place = int(instruction[1], 16) + shift
             assert content[place : place + 2] == CPUID
             content[place : place + 2] = ILLEGAL
         binary.write_bytes(content)
@@ -80,10 +81,12 @@ def copied_onnxruntime(folder: Path) -> None:
 def main() -> int:
     if len(sys.argv) < 2:
         sys.exit("Say which command to run: python benchmarks/avx2_only.py COMMAND …")
+    if missing := [tool for tool in ("cc", "objdump") if shutil.which(tool) is None]:
+        sys.exit(f"{' and '.join(missing)} is missing: install a C compiler and binutils.")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         library = compiled(folder)
-        environment = {**os.environ, **TOLD, "LD_PRELOAD": str(library)}
+        environment = {**os.environ, **LIMITS, "LD_PRELOAD": str(library)}
         environment |= {"AVX2_ONLY_CPUINFO": str(cpuinfo(folder))}
         if not can_fault(library):
             copied_onnxruntime(folder)

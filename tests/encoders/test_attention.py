@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from test_encoder import ARCHITECTURES, real_tokens
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from cascada.encoders import attention
@@ -27,6 +28,28 @@ def test_states_and_gradients_are_those_of_the_fused_kernel(sides, masked, scali
     torch.testing.assert_close(written, fused)
     gradients = (torch.autograd.grad(output.square().sum(), inputs) for output in (written, fused))
     torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 5e-2)])
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_encoders_compute_the_same_states_with_a_gradient_and_without(
+    encoder_folders, words, name, precision, tolerance
+):
+    encoder = load_encoder(encoder_folders[name]).eval()
+    ids, mask, types = real_tokens(encoder_folders[name], words)
+
+    def states():
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+            return encoder.output(encoder.run(encoder.embed(ids, types), mask, 0, encoder.depth)).float()
+
+    with torch.no_grad():
+        expected = states()
+    trained = states()
+    torch.testing.assert_close(trained[mask], expected[mask], atol=tolerance, rtol=tolerance)
+    trained[mask].square().sum().backward()
+    gradients = [weight.grad for weight in encoder.parameters() if weight.grad is not None]
+    assert gradients
+    assert all(gradient.isfinite().all() for gradient in gradients)
 
 
 def test_attention_weights_are_dropped_out(sides):

@@ -208,6 +208,14 @@ def test_a_frozen_shared_tower_encodes_questions_without_dropout_and_gradient(en
     assert not once.requires_grad
 
 
+def test_a_shared_tower_above_a_store_has_no_dropout_whatever_the_recipe_says(decoupled, tmp_path):
+    settings = {"store": str(tmp_path / "documents.store"), "encoder_dropout": 0.3}
+    model = build_trainer(decoupled(model={"exits": [2], "towers": "shared"}, **settings), tmp_path / "run").model
+    frozen = {part.p for part in model.document.modules() if isinstance(part, torch.nn.Dropout)}
+    trained = {part.p for part in model.interaction.modules() if isinstance(part, torch.nn.Dropout)}
+    assert (frozen, trained) == ({0.0}, {0.3})
+
+
 @pytest.mark.parametrize(
     ("training", "sentence"),
     [

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
-from transformers import AttentionInterface
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import eager_mask
 
 NAME = "cascada"
 
@@ -48,3 +49,4 @@ def attention(
 
 
 AttentionInterface.register(NAME, attention)
+AttentionMaskInterface.register(NAME, eager_mask)  # for the model's own forward pass, which would ignore padding

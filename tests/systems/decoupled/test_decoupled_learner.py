@@ -3,12 +3,14 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 import torch
 from trained import history
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_shape
+from cascada.core.probe import can_run
 from cascada.data import load as load_groups
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
@@ -185,6 +187,18 @@ def test_with_a_store_the_document_tower_is_frozen(decoupled, data, encoder_fold
     other = {"join": 2, "exits": [3]}
     with pytest.raises(CascadaError, match="another model"):
         train_model(decoupled("other", model=other, epochs=1, **changes))
+
+
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="torch does not run in bfloat16 on this processor")
+def test_a_store_is_filled_in_the_recipes_precision(decoupled, data, tmp_path):
+    encodings = {}
+    for precision in ("float32", "bfloat16"):
+        settings = {"store": str(tmp_path / precision), "precision": precision}
+        learner = build_trainer(decoupled(precision, **settings), tmp_path / f"run-{precision}").learner
+        encodings[precision] = learner.store.get(load_groups(str(data / "train.jsonl"))[0].texts)
+    exact, rounded = (np.concatenate(encodings[precision]) for precision in ("float32", "bfloat16"))
+    assert not np.array_equal(exact, rounded)
+    np.testing.assert_allclose(rounded, exact, atol=0.05)
 
 
 def test_layers_above_the_join_may_have_their_own_learning_rate(decoupled, tmp_path):

@@ -34,6 +34,7 @@ from cascada.ranking import Ranker
 from cascada.ranking.plan import Drop
 from cascada.reading import Reader, Span
 from cascada.search import MemoryRetriever, Passage
+from cascada.systems.load import split_store
 
 
 @dataclass
@@ -70,13 +71,13 @@ class Reranked:
 def parse_reranker(text: str) -> Reranked:
     name, _, model = text.rpartition("=")  # an earlier = may be part of the name: K=1=runs/dc
     model, _, drop = model.partition("~")
-    folder, _, store = model.partition("@")
+    folder, store = split_store(model)
     return Reranked(name or Path(folder).name, load_ranker(folder, store), model, ratios(drop or None))
 
 
 @cache
-def load_ranker(folder: str, store: str) -> Ranker:
-    return Ranker.load(folder, store=store) if store else Ranker.load(folder)
+def load_ranker(folder: str, store: str | None) -> Ranker:
+    return Ranker.load(folder, store=store)
 
 
 @dataclass

@@ -1,7 +1,11 @@
 """Attention written out, where a gradient is needed on a CPU, is the fused kernel's."""
 
+import json
+import shutil
+
 import pytest
 import torch
+from test_encoder import ARCHITECTURES, real_tokens
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from cascada.encoders import attention
@@ -29,6 +33,28 @@ def test_states_and_gradients_are_those_of_the_fused_kernel(sides, masked, scali
     torch.testing.assert_close(*gradients)
 
 
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-5), ("bfloat16", 5e-2)])
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_encoders_compute_the_same_states_with_a_gradient_and_without(
+    encoder_folders, words, name, precision, tolerance
+):
+    encoder = load_encoder(encoder_folders[name]).eval()
+    ids, mask, types = real_tokens(encoder_folders[name], words)
+
+    def states():
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+            return encoder.output(encoder.run(encoder.embed(ids, types), mask, 0, encoder.depth)).float()
+
+    with torch.no_grad():
+        expected = states()
+    trained = states()
+    torch.testing.assert_close(trained[mask], expected[mask], atol=tolerance, rtol=tolerance)
+    trained[mask].square().sum().backward()
+    gradients = [weight.grad for weight in encoder.parameters() if weight.grad is not None]
+    assert gradients
+    assert all(gradient.isfinite().all() for gradient in gradients)
+
+
 def test_attention_weights_are_dropped_out(sides):
     inputs, mask = sides
     first, again = (attention.attention(torch.nn.Module(), *inputs, mask, dropout=0.5)[0] for _ in range(2))
@@ -51,13 +77,32 @@ def test_encoders_use_it_in_training(encoder_folder, monkeypatch):
     assert len(calls) == encoder.depth
 
 
-def test_without_dropout_two_passes_in_training_agree(encoder_folder):
-    encoder = load_encoder(encoder_folder).train()
-    ids, mask = torch.randint(5, 50, (2, 7)), torch.ones(2, 7, dtype=torch.bool)
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_without_dropout_two_passes_in_training_agree(encoder_folders, name, words, tmp_path):
+    folder = with_attention_dropout(encoder_folders[name], tmp_path / name)
+    encoder = load_encoder(folder).train()
+    ids, mask, types = real_tokens(folder, words)
 
     def states():
-        return encoder.run(encoder.embed(ids, torch.zeros_like(ids)), mask, 0, encoder.depth)
+        return encoder.run(encoder.embed(ids, types), mask, 0, encoder.depth)[mask]
 
     assert not torch.allclose(states(), states())
     set_encoder_dropout(encoder, 0.0)
     torch.testing.assert_close(states(), states())
+
+
+def with_attention_dropout(folder, copy):
+    """A copy of the encoder; some have no dropout by their config."""
+    shutil.copytree(folder, copy)
+    config = json.loads((copy / "config.json").read_text())
+    dropout = {"attention_dropout": 0.1, "attention_probs_dropout_prob": 0.1}
+    (copy / "config.json").write_text(json.dumps(config | dropout))
+    return copy
+
+
+def test_dropout_of_attention_weights_can_be_turned_on_in_a_modernbert(encoder_folders, words):
+    encoder = load_encoder(encoder_folders["modernbert"]).train()
+    ids, mask, types = real_tokens(encoder_folders["modernbert"], words)
+    embedded = encoder.embed(ids, types)
+    set_encoder_dropout(encoder.layers[0].attn, 0.1)
+    assert not torch.allclose(*(encoder.run(embedded, mask, 0, 1) for _ in range(2)))

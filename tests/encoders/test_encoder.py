@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel, BertConfig, BertForMaskedLM
 
 from cascada.core.errors import CascadaError
-from cascada.encoders.encoder import load_encoder, new_encoder, starting_encoder
+from cascada.encoders.encoder import StagedEncoder, load_encoder, new_encoder, starting_encoder
 from cascada.text.pairs import PairTokenizer
 
 ARCHITECTURES = (
@@ -66,6 +66,13 @@ def states_of(encoder, tokens, *stops):
 def test_embed_and_run_equal_the_models_own_forward_pass(case):
     folder, tokens, expected = case
     close(states_of(load_encoder(folder), tokens, 4), expected[-1], tokens[1])
+
+
+def test_the_models_own_forward_pass_stays_what_it_is(case):
+    folder, tokens, expected = case
+    model = AutoModel.from_pretrained(folder).eval()
+    StagedEncoder(model)
+    close(own_states(model, *tokens)[-1], expected[-1], tokens[1])
 
 
 def test_embed_gives_the_states_before_the_first_layer(case):

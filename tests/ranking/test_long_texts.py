@@ -4,6 +4,7 @@ import pytest
 
 from cascada import Ranker
 from cascada.core.errors import CascadaError, TextTooLong
+from cascada.encoders.torch_stages import TorchStage
 from cascada.ranking.plan import drop_plan, with_least
 
 
@@ -71,12 +72,29 @@ def test_a_least_number_to_keep_counts_windows_too(cascade, question, long, word
     assert read(every) == read(2 * every) == (every, 4, every)
 
 
-def test_the_windows_that_go_on_are_the_best_of_their_text(cascade, question, long, words):
-    ranker = cascade.with_plan(with_least(drop_plan(0.5, 2), 3))
-    whole, some = ranker.rank(question, [long, words[1]], drop=0), ranker.rank(question, [long, words[1]])
-    assert some.stages[1].texts == 3
+def test_the_windows_that_go_on_are_the_best_of_their_text(cascade, question, long, words, monkeypatch):
+    read = {}  # by exit: each window with its score
+    score = TorchStage.score
+
+    def recorded(stage, pairs, *given):
+        scored = score(stage, pairs, *given)
+        read[stage.exit] = dict(zip(pairs.texts, scored.scores, strict=True))
+        return scored
+
+    monkeypatch.setattr(TorchStage, "score", recorded)
+    whole = cascade.rank(question, [long, words[1]], drop=0)
+    windows = {text: score for text, score in read[2].items() if text != words[1]}
+    assert len(windows) > 3
+    some = cascade.with_plan(with_least(drop_plan(0.5, 2), 3)).rank(question, [long, words[1]])
+    best = sorted(windows, key=windows.get)[-2:]
+    assert set(read[4]) == {words[1], *best}
     assert some[0].scores[0] == whole[0].scores[0]
-    assert some[0].raw_score <= whole[0].raw_score
+
+
+def test_at_a_ratio_of_0_every_window_goes_on_whatever_the_least_number(cascade, question, long, words):
+    ranker = cascade.with_plan(with_least(drop_plan(0, 2), 3))
+    first, last = ranker.rank(question, [long, words[1]]).stages
+    assert last.texts == first.texts > 3
 
 
 def test_first_cuts_and_says_so(cascade, question, long):

@@ -7,6 +7,7 @@ import shutil
 import struct
 
 import pytest
+import torch
 from rich.console import Console
 from safetensors.numpy import load_file
 from trained import history, weights
@@ -15,6 +16,7 @@ from cascada import Ranker
 from cascada.core.errors import CascadaError
 from cascada.core.probe import can_run
 from cascada.data import identified, qrels, read
+from cascada.encoders.torch_stages import TorchStage
 from cascada.metrics import evaluate
 from cascada.ranking.runs import run_of
 from cascada.training import progress
@@ -48,6 +50,22 @@ def test_products_in_bfloat16_give_close_weights_in_float32(recipe, tmp_path):
     assert all(rounded[name].dtype == "float32" for name in rounded)
     assert all(abs(exact[name] - rounded[name]).max() < 0.05 for name in exact)
     assert any((exact[name] != rounded[name]).any() for name in exact)
+
+
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="torch does not run in bfloat16 on this processor")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_dev_set_and_teachers_are_scored_in_the_recipes_precision(recipe, cascade_folder, monkeypatch, precision):
+    scored_in = {}
+    score = TorchStage.score
+
+    def recorded(stage, *given):
+        name = "teacher" if len(stage.model.shape.exits) == 2 else "dev"
+        scored_in.setdefault(name, set()).add("bfloat16" if torch.is_autocast_enabled("cpu") else "float32")
+        return score(stage, *given)
+
+    monkeypatch.setattr(TorchStage, "score", recorded)
+    train_model(recipe(precision, epochs=1, precision=precision, teacher={"model": str(cascade_folder)}))
+    assert scored_in == {"teacher": {precision}, "dev": {precision}}
 
 
 def test_a_processor_without_bfloat16_is_named_before_training(recipe, monkeypatch):

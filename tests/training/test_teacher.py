@@ -133,6 +133,16 @@ def test_cached_scores_are_not_computed_again(data, cascade_folder, ranker_folde
     assert sum(scored) == len(before), "other texts, as many"
 
 
+def test_scores_of_another_precision_are_computed_again(data, cascade_folder, tmp_path):
+    groups = load_groups(str(data / "dev.jsonl"))
+    settings = TeacherSettings(model=str(cascade_folder))
+    before = teacher_scores(settings, groups, tmp_path)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = teacher_scores(settings, groups, tmp_path)
+    assert not np.array_equal(rounded, before)
+    assert rounded == pytest.approx(before, abs=0.05)
+
+
 def test_a_teacher_scores_only_pairs_that_are_trained_on(recipe, data, cascade_folder, tmp_path):
     folder = train_model(recipe("student", teacher={"model": str(cascade_folder)}, epochs=1, negatives=1))
     groups = load_groups(str(data / "train.jsonl"))

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
-from transformers import AttentionInterface
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import eager_mask
 
 NAME = "cascada"
 
@@ -31,17 +32,21 @@ def attention(
 ) -> tuple[Tensor, None]:
     """Attend with query, key and value (texts, heads, tokens, size): (texts, tokens, heads, size), and no weights.
 
-    `mask` is added to the scores.
+    `mask` is added to the scores. Its lowest number may be that of another precision: it would overflow to minus
+    infinity, and a token that sees no other, such as padding far from the text, would have no weights.
     """
+    if mask is not None and mask.dtype != query.dtype:
+        mask = mask.clamp(min=torch.finfo(query.dtype).min).to(query.dtype)
     if not (query.requires_grad and query.device.type == "cpu") or more.get("position_bias") is not None:
         arguments: dict[str, Any] = {"scaling": scaling, "dropout": dropout, **more}
         return sdpa_attention_forward(module, query, key, value, mask, **arguments)  # type: ignore[no-any-return]
     with torch.autocast("cpu", enabled=False):  # autocast would compute the softmax in 32 bits, copying it twice
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         scores = (query * scale) @ key.mT  # (texts, heads, tokens, tokens)
-        weights = (scores if mask is None else scores + mask.to(scores.dtype)).softmax(-1)
+        weights = (scores if mask is None else scores + mask).softmax(-1)
         attended = drop(weights, dropout) @ value if dropout else weights @ value
     return attended.transpose(1, 2).contiguous(), None
 
 
 AttentionInterface.register(NAME, attention)
+AttentionMaskInterface.register(NAME, eager_mask)  # for the model's own forward pass, which would ignore padding

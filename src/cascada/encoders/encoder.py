@@ -214,8 +214,12 @@ HEADS = ("heads.", "classifiers.", "dropout")
 def set_encoder_dropout(network: nn.Module, share: float) -> None:
     """Set the dropout of all parts of a network but its heads."""
     for name, part in network.named_modules():
-        if isinstance(part, nn.Dropout) and not name.startswith(HEADS):
+        if name.startswith(HEADS):
+            continue
+        if isinstance(part, nn.Dropout):
             part.p = share
+        elif isinstance(getattr(part, "attention_dropout", None), float):  # ModernBERT's, of the attention weights
+            part.attention_dropout = share
 
 
 def mean_of_tokens(states: Tensor, mask: Tensor) -> Tensor:

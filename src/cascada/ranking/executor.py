@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.ranking.plan import AtLeast, Margin, Rule, dropped_of
+from cascada.ranking.plan import AtLeast, Margin, Rule, dropped_of, drops_nobody
 from cascada.ranking.score_cache import CachedRun, ScoreCache
 from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints, OutOfTime, Pairs, Scored, Stage
 from cascada.ranking.stage_run import StageRun
@@ -60,7 +60,7 @@ def execute(
     stage, its scores are discarded, and the order is that of the stages before it.
 
     A candidate with several windows counts by the best of them at each stage, and only the best goes on. If a fixed
-    rule is the ratio 0, all of them do; if a rule has a least number to keep, so many of a question's windows do.
+    rule is the ratio 0, all of them do; if another rule has a least number to keep, so many of a question's windows do.
     Scores that are in `cache` are not computed again.
     """
     trace = _Trace(len(stages), pairs)
@@ -76,7 +76,7 @@ def execute(
         step = trace.record(index, stage, alive, scored, time.perf_counter() - started)
         if index < len(stages) - 1:
             rule = rules(step) if callable(rules) else rules[index]
-            rows = _next_rows(scored.scores, run.pairs, rule, all_windows=rule == 0 and not callable(rules))
+            rows = _next_rows(scored.scores, run.pairs, rule, all_windows=not callable(rules) and drops_nobody(rule))
             if len(rows) < len(alive):
                 alive = alive[rows]
                 run.take(rows)

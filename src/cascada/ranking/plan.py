@@ -104,6 +104,11 @@ def dropped_of(rule: Rule, scores: Floats) -> int:
     return min(below, max(len(scores) - rule.keep, 0))
 
 
+def drops_nobody(rule: Rule) -> bool:
+    """Whether a rule is the drop ratio 0, with a least number to keep or without."""
+    return not isinstance(rule, (int, Margin)) and ratio_of(rule) == 0
+
+
 def with_least(plan: Plan, keep: int) -> Plan:
     """A plan of drop ratios or margins whose exits never leave fewer than `keep` candidates."""
     if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:

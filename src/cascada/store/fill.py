@@ -35,7 +35,10 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Identifies the weights and everything else that changes an encoding. A store belongs to one fingerprint."""
+        """Identifies the weights and everything else that changes an encoding. A store belongs to one fingerprint.
+
+        Whether a decoupled ranker encoded in float32 or bfloat16 is not part of it; docs/store.md says why.
+        """
 
     @property
     def width(self) -> int:

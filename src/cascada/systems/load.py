@@ -22,7 +22,7 @@ from cascada.ranking.score_cache import ScoreCache
 from cascada.ranking.sequential import sequential_ranker
 from cascada.systems.registry import part, split_encoder, untrained_engine
 
-__all__ = ["BUNDLED", "BUNDLED_FOLDER", "folder_of", "load", "model_digest", "names_in"]
+__all__ = ["BUNDLED", "BUNDLED_FOLDER", "folder_of", "load", "model_digest", "names_in", "split_store"]
 
 _ARRAYS = ("exit0.npz", "meeting.npz")
 _SCORED_BY = ("cascada.json", "config.json", "tokenizer.json", "*.safetensors", "*.onnx", "*.bin", *_ARRAYS)
@@ -69,6 +69,16 @@ def names_in(model: str) -> list[str]:
     if not all(names):
         raise CascadaError(f"The model is {model}; a name is missing beside a +, which puts rankers in sequence.")
     return names
+
+
+def split_store(model: str) -> tuple[str, str | None]:
+    """The ranker and the store in `RANKER@STORE`; a folder of that name is a ranker, without a store."""
+    if "@" not in model or Path(split_encoder(model)[1]).exists():
+        return model, None
+    name, _, store = model.rpartition("@")
+    if not (name and store):
+        raise CascadaError(f"The model is {model}; a name is missing beside the @, which stands before a store.")
+    return name, store
 
 
 def folder_of(model: str) -> Path:

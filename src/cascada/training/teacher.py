@@ -20,7 +20,7 @@ from cascada.objectives.losses import distill, distill_list
 from cascada.ranking.arrays import sigmoid
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Bools, Floats, Ints
-from cascada.systems.load import model_digest
+from cascada.systems.load import model_digest, split_store
 from cascada.training.settings import TeacherSettings
 
 IN_THE_DATA = "data"
@@ -115,8 +115,9 @@ def _cached_scores(
 ) -> Floats:
     """One teacher's raw scores of the used pairs, (pairs,); read from the file as far as it has them."""
     pairs = hashlib.sha256(used.tobytes()).hexdigest()
-    folder, _, store = model.partition("@")
-    identity = json.dumps({"model": model_digest(folder), "data": data_digest(groups), "pairs": pairs})
+    name, store = split_store(model)
+    digest, precision = model_digest(name, store), "bfloat16" if in_bfloat16() else "float32"
+    identity = json.dumps({"model": digest, "data": data_digest(groups), "pairs": pairs, "precision": precision})
     scores = np.where(used, np.nan, 0).astype(np.float32)
     if path.exists():
         cached = np.load(path)
@@ -125,7 +126,7 @@ def _cached_scores(
     missing = np.isnan(scores)
     if not missing.any():
         return scores
-    ranker = Ranker.load(folder, store=store) if store else Ranker.load(folder)
+    ranker = Ranker.load(name, store=store)
     rows = np.flatnonzero(missing)
     done = 0
     saved = time.monotonic()
@@ -137,6 +138,11 @@ def _cached_scores(
                 np.savez(file, scores=scores, about=np.array(identity))
             saved = time.monotonic()
     return scores
+
+
+def in_bfloat16() -> bool:
+    """Whether the teachers' products are computed in bfloat16 here, so that their scores differ."""
+    return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
 def _used_candidates(groups: Sequence[Group], used: Bools) -> Iterator[tuple[str, list[str]]]:

@@ -51,6 +51,13 @@ def test_each_pair_scores_as_it_does_alone(model, vocabulary, folder, texts, wor
         assert score == pytest.approx(model.score(*alone).item(), abs=1e-5)
 
 
+def test_it_scores_in_float32_as_the_teacher_of_a_ranker_in_bfloat16(folder, texts):
+    ranker = Ranker.load(folder)
+    expected = ranker.score("ba da", texts)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert ranker.score("ba da", texts).tolist() == expected.tolist()
+
+
 def test_scores_lie_between_0_and_1_in_the_order_of_the_ranking(folder, texts):
     ranking = Ranker.load(folder).rank("ba da", texts, long="first")
     scores = [item.score for item in ranking]

@@ -165,6 +165,11 @@ MISTAKES = {
         {},
         "training.batch.by is 'pairs': pair and list compare a question's candidates, so it must be 'questions'.",
     ),
+    "bfloat16": (
+        {"precision": "bfloat16"},
+        {},
+        "precision is bfloat16, but a compare-aggregate network is trained in float32.",
+    ),
     "an unknown scheme": ({}, {"levels": "PRI(pair)"}, "model.levels is 'PRI(pair)': there are CA(point), "),
     "levels in no order": (
         {},

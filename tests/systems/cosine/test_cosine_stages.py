@@ -60,6 +60,16 @@ def test_questions_ranked_together_score_as_each_alone(encoder_folder, words, te
 
 
 @pytest.mark.parametrize("system", ["cosine", "late"])
+@pytest.mark.parametrize("name", ["bert", "albert", "electra"])
+def test_a_teacher_in_bfloat16_gives_close_scores(encoder_folders, system, name, words, texts):
+    ranker = f"{system}:{encoder_folders[name]}"
+    expected = scores(ranker, words[5], texts)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = scores(ranker, words[5], texts)
+    assert rounded == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("system", ["cosine", "late"])
 def test_a_folder_without_an_encoder_is_reported_in_a_sentence(system, tmp_path):
     with pytest.raises(CascadaError, match=f"{system}:.* needs a folder with an encoder"):
         Ranker.load(f"{system}:{tmp_path}")

@@ -1,5 +1,7 @@
 """A decoupled ranker's stages compute what the model computes in one piece, wherever its documents come from."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -241,14 +243,20 @@ def test_a_teacher_reads_its_encodings_from_a_store(folder, question, texts, tmp
     store.put(texts[:6], [2 * encoding for encoding in encoder.encode(texts[:6])])  # other than it would compute
     groups = [Group(question, tuple(Candidate(text) for text in texts[:6]))]
 
-    def said(name, kept):
-        (tmp_path / kept).mkdir()
-        return teacher_scores(TeacherSettings(model=name, level="list"), groups, tmp_path / kept)
+    def said(name):
+        """Every teacher finds the cached scores of the one before."""
+        return teacher_scores(TeacherSettings(model=name, level="list"), groups, tmp_path)
 
-    found, expected = said(f"{folder}@{tmp_path / 's'}", "from the store"), Ranker.load(folder, store=tmp_path / "s")
+    found, expected = said(f"{folder}@{tmp_path / 's'}"), Ranker.load(folder, store=tmp_path / "s")
     scores = next(iter(expected.exit_scores([(question, texts[:6])])))[-1]
     assert found == pytest.approx((scores - scores.mean()) / scores.std(), abs=1e-4)
-    assert found != pytest.approx(said(str(folder), "computed"), abs=1e-4)
+    computed = said(str(folder))
+    assert found != pytest.approx(computed, abs=1e-4)
+    shutil.copytree(folder, tmp_path / "a@b")
+    assert said(str(tmp_path / "a@b")) == pytest.approx(computed, abs=1e-4)
+    assert said(f"{tmp_path / 'a@b'}@{tmp_path / 's'}") == pytest.approx(found, abs=1e-4)
+    with pytest.raises(CascadaError, match="a name is missing beside the @"):
+        said(f"{folder}@")
 
 
 def test_a_store_on_disk_serves_its_own_model_only(folder, encoder_folder, question, texts, tmp_path):

@@ -3,12 +3,14 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 import torch
 from trained import history
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_shape
+from cascada.core.probe import can_run
 from cascada.data import load as load_groups
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
@@ -187,6 +189,18 @@ def test_with_a_store_the_document_tower_is_frozen(decoupled, data, encoder_fold
         train_model(decoupled("other", model=other, epochs=1, **changes))
 
 
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="torch does not run in bfloat16 on this processor")
+def test_a_store_is_filled_in_the_recipes_precision(decoupled, data, tmp_path):
+    encodings = {}
+    for precision in ("float32", "bfloat16"):
+        settings = {"store": str(tmp_path / precision), "precision": precision}
+        learner = build_trainer(decoupled(precision, **settings), tmp_path / f"run-{precision}").learner
+        encodings[precision] = learner.store.get(load_groups(str(data / "train.jsonl"))[0].texts)
+    exact, rounded = (np.concatenate(encodings[precision]) for precision in ("float32", "bfloat16"))
+    assert not np.array_equal(exact, rounded)
+    np.testing.assert_allclose(rounded, exact, atol=0.05)
+
+
 def test_layers_above_the_join_may_have_their_own_learning_rate(decoupled, tmp_path):
     trainer = build_trainer(decoupled(learning_rate=1e-4, joint_rate=1e-3), tmp_path)
     rates = {id(weight): group["lr"] for group in trainer.create_optimizer().param_groups for weight in group["params"]}
@@ -206,6 +220,14 @@ def test_a_frozen_shared_tower_encodes_questions_without_dropout_and_gradient(en
     once, again = (model.encode_question(ids, mask) for _ in range(2))
     assert torch.equal(once, again)
     assert not once.requires_grad
+
+
+def test_a_shared_tower_above_a_store_has_no_dropout_whatever_the_recipe_says(decoupled, tmp_path):
+    settings = {"store": str(tmp_path / "documents.store"), "encoder_dropout": 0.3}
+    model = build_trainer(decoupled(model={"exits": [2], "towers": "shared"}, **settings), tmp_path / "run").model
+    frozen = {part.p for part in model.document.modules() if isinstance(part, torch.nn.Dropout)}
+    trained = {part.p for part in model.interaction.modules() if isinstance(part, torch.nn.Dropout)}
+    assert (frozen, trained) == ({0.0}, {0.3})
 
 
 @pytest.mark.parametrize(

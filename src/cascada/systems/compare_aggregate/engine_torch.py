@@ -36,7 +36,7 @@ class TorchCompareStage:
         encoded = self.words.encode(pairs.questions, pairs.texts, pairs.owner)
         scores = np.zeros(len(pairs), np.float32)
         device = self.model.embedding.weight.device
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast(device.type, enabled=False):  # the network computes in float32 only
             for rows in shortest_first(encoded.lengths, WORD_BUDGET):
                 deadline.check()
                 question, text = (torch.from_numpy(ids).to(device) for ids in padded_words(encoded, rows))

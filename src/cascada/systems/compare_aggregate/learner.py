@@ -15,14 +15,14 @@ from cascada.systems.compare_aggregate.engine_torch import ranker_of
 from cascada.systems.compare_aggregate.examples import WordExamples
 from cascada.systems.compare_aggregate.folder import at_level, begin, save
 from cascada.systems.compare_aggregate.network import CompareAggregateRanker
-from cascada.systems.compare_aggregate.settings import CompareAggregateModel
+from cascada.systems.compare_aggregate.settings import CompareAggregateModel, CompareAggregateTraining
 from cascada.systems.compare_aggregate.shape import CompareAggregateShape
 from cascada.text.vocabulary import Vocabulary, WordPairTokenizer
 from cascada.training.examples import Examples
 from cascada.training.groups import loaded_groups
 from cascada.training.objective import Objective, level_weights, positive_weight
 from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
-from cascada.training.settings import RankerTraining, Recipe
+from cascada.training.settings import Recipe
 from cascada.training.teacher import add_teacher_loss
 
 __all__ = ["CompareAggregateLearner", "at_level", "card", "trainer"]
@@ -30,7 +30,7 @@ __all__ = ["CompareAggregateLearner", "at_level", "card", "trainer"]
 card = ranker_card
 
 
-def trainer(recipe: Recipe[CompareAggregateModel, RankerTraining], folder: Path) -> RankerTrainer:
+def trainer(recipe: Recipe[CompareAggregateModel, CompareAggregateTraining], folder: Path) -> RankerTrainer:
     """Read the data and build the ranker, ready to train."""
     return build_ranker_trainer(recipe, folder, CompareAggregateLearner.of)
 
@@ -45,7 +45,7 @@ class CompareAggregateLearner:
         model: CompareAggregateRanker,
         words: WordPairTokenizer,
         examples: WordExamples,
-        settings: RankerTraining,
+        settings: CompareAggregateTraining,
         learning_rates: Mapping[str, float],
     ) -> None:
         self.model = model
@@ -59,7 +59,7 @@ class CompareAggregateLearner:
     @classmethod
     def of(
         cls,
-        recipe: Recipe[CompareAggregateModel, RankerTraining],
+        recipe: Recipe[CompareAggregateModel, CompareAggregateTraining],
         groups: Sequence[Group],
         measured: Sequence[Group],
     ) -> CompareAggregateLearner:

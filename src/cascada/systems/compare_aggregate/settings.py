@@ -47,7 +47,17 @@ class CompareAggregateModel(Settings):
         return self
 
 
-Model, Training = CompareAggregateModel, RankerTraining
+class CompareAggregateTraining(RankerTraining):
+    """Training settings of a compare-aggregate network."""
+
+    @model_validator(mode="after")
+    def _only_float32(self) -> CompareAggregateTraining:
+        if self.precision != "float32":
+            raise ValueError(f"precision is {self.precision}, but a compare-aggregate network is trained in float32")
+        return self
+
+
+Model, Training = CompareAggregateModel, CompareAggregateTraining
 
 
 def origin(model: CompareAggregateModel) -> str:

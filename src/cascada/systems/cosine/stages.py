@@ -63,9 +63,8 @@ class SimilarityStage:
                 deadline.check()
                 ids, mask, types = map(torch.from_numpy, encoded.padded(rows, self.tokenizer.pad_id))
                 states = self.encoder.run(self.encoder.embed(ids, types), mask, 0, self.encoder.depth)
-                for row, own, length in zip(
-                    rows, self.encoder.output(states).numpy(), encoded.lengths[rows], strict=True
-                ):
+                outputs = self.encoder.output(states).float().numpy()  # under autocast, some encoders' are bfloat16
+                for row, own, length in zip(rows, outputs, encoded.lengths[rows], strict=True):
                     encodings[row] = own[:length]
         return encodings
 

@@ -53,11 +53,11 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     """Make a ranker to train. `encoder` is a folder in the hub's layout, a hub name, a trained ranker's folder, or the
     bundled model: `cascada-mini`.
 
-    All weights of a trained decoupled ranker are kept; its shape may differ in exits, dropout, interaction and scores
-    only, all dimensions may become fewer, and a tower that both sides shared may become two, which start as copies of
-    it. Another kind of interaction
-    starts from scratch on the same towers; so do the classifiers, if scores differ. Layers above those that it has are
-    first copies of the last layers of its document tower.
+    All weights of a trained decoupled ranker are kept. Its shape may differ only in exits, dropout, interaction, scores
+    and match; encodings of all dimensions may be projected to fewer (`keep`); and a tower that both sides shared may
+    become two, which start as copies of it. Another kind of interaction starts from scratch on the same towers; so do
+    the classifiers, if scores differ. Layers above those that it has are first copies of the last layers of its
+    document tower.
     """
     folder = named_folder(encoder)
     if not is_decoupled(folder):
@@ -137,7 +137,11 @@ def is_decoupled(folder: Path) -> bool:
 
 
 def fingerprint(model: DecoupledRanker, tokenizer: Path) -> str:
-    """A digest of all that document encodings depend on: rankers with equal fingerprints can share a store."""
+    """A digest of all that document encodings depend on: rankers with equal fingerprints can share a store.
+
+    The precision in which documents are encoded, float32 or bfloat16, is left out: it changes nearly all values by less
+    than one step of int8, as much as storing them in int8 does.
+    """
     digest = hashlib.sha256(f"{model.shape.join} {model.shape.keep} {model.shape.max_length}".encode())
     digest.update((tokenizer / "tokenizer.json").read_bytes())
     for name, weight in sorted(model.state_dict().items()):

@@ -23,7 +23,8 @@ from cascada.encoders.layers import parts_of, some_rows
 MATCHING = 6.0
 """The attention score, before the softmax, of a token and its like in a layer that starts by matching."""
 MARK = 0.4
-"""How far each side is moved apart in a layer that starts by matching, in lengths of a token's centred state."""
+"""How far each side is moved in a layer that starts by matching, in lengths of a token's centred state. The two sides
+are moved in opposite directions."""
 
 StatesAndFeatures = tuple[Tensor, Tensor]
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import nn
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import is_exported, named_folder
 from cascada.data import Group
 from cascada.data.sample import evenly_spaced
+from cascada.encoders.encoder import set_encoder_dropout
 from cascada.encoders.files import tokenizer_folder
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import NO_DEADLINE
@@ -80,6 +80,8 @@ class DecoupledLearner(ExitLearner):
         self.tokenizer = tokenizer
         self.files = files
         self.store = examples.store
+        if self.store is not None:
+            freeze_documents(model)  # `encoder_dropout` has set the dropout of all towers
         if settings.joint_rate:
             above = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
             self.learning_rates = dict.fromkeys(above, settings.joint_rate)
@@ -160,9 +162,7 @@ def some_texts(groups: Sequence[Group]) -> list[str]:
 def freeze_documents(model: DecoupledRanker) -> None:
     """Freeze what encodes documents, and turn off its dropout, which a shared tower would apply to questions."""
     model.document.requires_grad_(False)
-    for part in model.document.modules():
-        if isinstance(part, nn.Dropout):
-            part.p = 0.0
+    set_encoder_dropout(model.document, 0.0)
     if model.shape.keep:
         model.down.requires_grad_(False)
 

@@ -9,6 +9,9 @@ and MODEL@STORE~0.8,0.5 drop these shares at the exits of a cascade. Speed-up is
 question is ranked by all rerankers before the next one, so that other work on the machine affects them equally; the
 first question is also ranked once before, as a warm-up. The reader reads the first documents of each reranker, and the
 best span of them all is the answer. Without --reader there is no EM.
+
+With `--rankings FILE` the rankings are kept in a file, and a reranker that the file has for the same questions does not
+rank again: so a reader or another reranker can be added later. Times are then those of the run that ranked.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ from cascada.reading import Reader, Span
 from cascada.search import MemoryRetriever, Passage
 from cascada.systems.load import split_store
 
+RANKED = ("order", "run", "seconds", "processor", "stages")
+"""What `--rankings` keeps of a reranker."""
+
 
 @dataclass
 class Reranked:
@@ -52,8 +58,12 @@ class Reranked:
     seconds: float = 0.0
     processor: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)
+    ranked: bool = False
+    """Whether the rankings are those of an earlier run."""
 
     def rank(self, group: Group) -> None:
+        if self.ranked:
+            return
         ids = [str(candidate.id) for candidate in group.candidates]
         if self.ranker is not None:
             started, cpu_started = time.perf_counter(), time.process_time()
@@ -66,6 +76,26 @@ class Reranked:
             ids = [ids[item.index] for item in ranking]
         self.order[str(group.id)] = ids
         self.run[str(group.id)] = {name: float(-place) for place, name in enumerate(ids)}
+
+
+def keep_rankings(path: Path, models: list[Reranked]) -> None:
+    """Write what each reranker found and took, beside what the file has of others."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    for model in models:
+        kept[model.name] = {name: getattr(model, name) for name in RANKED}
+    path.write_text(json.dumps(kept))
+
+
+def take_rankings(path: Path, models: list[Reranked], groups: list[Group]) -> None:
+    """Take over the rankings of rerankers for which the file has these questions."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    asked = {str(group.id) for group in groups}
+    for model in models:
+        before = kept.get(model.name)
+        if before and before["order"].keys() == asked:
+            for name in RANKED:
+                setattr(model, name, before[name])
+            model.ranked = True
 
 
 def parse_reranker(text: str) -> Reranked:
@@ -166,20 +196,26 @@ def main() -> None:
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--bfloat16", action="store_true", help="products of trained rankers in 16 bits; not for times")
+    parser.add_argument("--rankings", type=Path, help="keep rankings in this file, and take over those that it has")
     options = parser.parse_args()
     if options.reader and not options.answers:
         parser.error("--reader needs --answers")
     groups = evenly_spaced(load(options.groups), options.questions)  # the file is ordered by article
     models = [*map(parse_reranker, options.rerankers), Reranked(FIRST_STAGE)]
     reader = CachingReader(Reader.load(options.reader)) if options.reader else None
+    if options.rankings:
+        take_rankings(options.rankings, models[:-1], groups)
     with half_precision() if options.bfloat16 else nullcontext():
         for model in models[:-1]:
-            model.ranker.rank(groups[0].question, groups[0].texts)
+            if not model.ranked:
+                model.ranker.rank(groups[0].question, groups[0].texts)
         for group in shown(groups, "questions", total=len(groups), unit="questions"):
             for model in models:
                 model.rank(group)
                 if reader:
                     model.answers[str(group.id)] = reader.answer(group, model.order[str(group.id)][: options.keep])
+    if options.rankings:
+        keep_rankings(options.rankings, models[:-1])
     correct = None
     if reader:
         known = [question for paragraph in read_paragraphs(options.answers) for question in paragraph.questions]

@@ -58,3 +58,17 @@ def test_a_missing_row_is_named(run, results_file, tmp_path, capsys):
     with pytest.raises(SystemExit):
         run("open_qa_picture", results_file, tmp_path / "figure.png", "K=9")
     assert "has no row K=9: there are K=1, K=2, first stage" in capsys.readouterr().err
+
+
+def test_rankings_that_were_kept_are_not_made_again(run, results_file, tmp_path, capsys):
+    kept = tmp_path / "rankings.json"
+    call = "open_qa", tmp_path / "groups.jsonl", "first=bm25"
+    run(*call, "--rankings", kept, "--json")
+    first = json.loads(capsys.readouterr().out)["rows"][0]
+    run(*call, "second=bm25", "--rankings", kept, "--json")
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows[0] == first, "to the last digit of its seconds"
+    assert [row["MAP"] for row in rows] == [1.0, 1.0, pytest.approx(1 / 12)]
+    assert json.loads(kept.read_text()).keys() == {"first", "second"}
+    run(*call, "--rankings", kept, "--questions", 2, "--json")
+    assert json.loads(capsys.readouterr().out)["questions"] == 2

@@ -32,6 +32,9 @@ SCALE, SHIFT = 10.0, -8.0
 ONE_THREAD = 1 << 18
 """Multiplications of a product that OpenBLAS computes in the calling thread."""
 
+SHORTEST = 1e-8
+"""Vectors that are shorter than this are not scaled to length 1, as in torch."""
+
 DOCUMENTS_AT_ONCE = 128
 """Documents whose tokens are compared with a question together."""
 
@@ -136,14 +139,16 @@ def best_matches(question: Floats, documents: Sequence[Floats]) -> Floats:
     for start in range(0, len(documents), DOCUMENTS_AT_ONCE):
         some = documents[start : start + DOCUMENTS_AT_ONCE]
         first = np.cumsum([0, *(len(tokens) for tokens in some[:-1])])
-        cosines = asked @ unit(np.concatenate(some)).T
+        tokens = np.concatenate(some).astype(np.float32, copy=False)  # a store may have float16
+        lengths = np.sqrt(np.einsum("ij,ij->i", tokens, tokens))
+        cosines = (asked @ tokens.T) / np.maximum(lengths, SHORTEST)
         scores[start : start + len(some)] = np.maximum.reduceat(cosines, first, axis=1).mean(0)
     return scores
 
 
 def unit(vectors: Floats) -> Floats:
     """The vectors scaled to length 1; a zero vector stays zero, as in torch."""
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-8)  # type: ignore[no-any-return]
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), SHORTEST)  # type: ignore[no-any-return]
 
 
 def encoded_pairs(tokenizer: PairTokenizer, pairs: Pairs, tokens: PairTokens | None) -> EncodedPairs:

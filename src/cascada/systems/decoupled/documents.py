@@ -85,13 +85,12 @@ class Documents:
             new_arrays = [array if again is None else again for array, again in zip(new_arrays, rounded, strict=True)]
         truncated, computed = np.zeros(len(texts), bool), np.zeros(len(texts), bool)
         truncated[missing], computed[missing] = new_truncated, True
-        arrays: list[Array] = []
         computed_arrays = iter(new_arrays)
+        arrays = [next(computed_arrays) if array is None else array for array in stored]
         document = self.engine.tokenizer.document
-        for index, array in enumerate(stored):
-            arrays.append(next(computed_arrays) if array is None else array)
-            if array is not None and len(array) == document.max_length:  # truncated, or exactly that long
-                truncated[index] = document.encode_alone([texts[index]]).truncated[0]
+        full = [index for index, array in enumerate(stored) if array is not None and len(array) == document.max_length]
+        if full:  # truncated, or exactly that long
+            truncated[full] = document.encode_alone([texts[index] for index in full]).truncated
         return DocumentEncodings(arrays, truncated, computed)
 
     def encode(self, tokens: EncodedPairs, deadline: Deadline) -> DocumentEncodings:

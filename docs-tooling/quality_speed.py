@@ -15,9 +15,6 @@ from cascada.bench.picture import draw
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NOBODY_DROPPED = "cascada int8, nobody dropped"
-CERTIFIED = "as `accelerate` certified"
-MAP = 6
-"""The place of MAP among the cells after a row's name; seconds come first."""
 EXITS = (0, 4, 6, 8, 10, 12)
 
 
@@ -29,23 +26,17 @@ def table_rows(page: str) -> list[list[str]]:
 
 def engines(rows: list[list[str]]) -> list[dict[str, Any]]:
     """What `cascada bench --json` says of each row that has a MAP, or is a peer's."""
-    quality = {name: float(cells[MAP]) for name, *cells in rows if cells[MAP]}
-    measured = []
+    quality = {name: float(cells[4]) for name, *cells in rows if cells[4]}
+    found = []
     for name, seconds, *_ in rows:
-        peer = not name.startswith(("cascada", "0.", CERTIFIED))
+        peer = not name.startswith(("cascada", "0."))
         if peer or name in quality:
-            engine = f"cascada int8, drop {name}"
-            if peer:
-                engine = name
-            elif name == NOBODY_DROPPED:
-                engine = "cascada int8 α=0"
-            elif name.startswith(CERTIFIED):
-                engine = "cascada int8, own plan"
+            engine = name if peer else "cascada int8 α=0" if name == NOBODY_DROPPED else f"cascada int8, drop {name}"
             cells = [{"candidates": 400, "median": float(seconds)}]
-            measured.append(
+            found.append(
                 {"engine": engine, "cells": cells, "quality": {"MAP": quality.get(name, quality[NOBODY_DROPPED])}}
             )
-    return measured
+    return found
 
 
 def main() -> None:

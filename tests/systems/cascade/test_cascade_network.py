@@ -78,7 +78,7 @@ def test_with_stop_gradient_an_exits_loss_stops_at_the_exit_before(model, inputs
 
 def test_the_teacher_is_the_last_exit_and_gets_no_gradient(model, inputs):
     logits = model(*inputs, exits=(2,), teacher=True)
-    assert torch.equal(logits[4], model(*inputs)[4])
+    torch.testing.assert_close(logits[4], model(*inputs)[4])  # with a gradient, attention is computed in another order
     assert not logits[4].requires_grad
     assert reached(model, logits) == ({0, 1, 2}, {2})
 

@@ -1,4 +1,4 @@
-"""What teachers say of the training lists: adds a score to every candidate, which `teacher: {model: data}` learns from.
+"""Add the mean score of some teachers to every candidate of training lists, for `teacher: {model: data}`.
 
     python recipes/scores.py data/mini/passages.jsonl data/mini/passages-scored.jsonl \
         late:runs/minilm=1 cosine:runs/gte-small=1 late:runs/gte-small=0.5
@@ -55,9 +55,9 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     fast = torch.autocast("cpu", torch.bfloat16) if can_run("torch bfloat16") else nullcontext()
     with fast:
-        said = iter(teacher_scores(TeacherSettings(model=models, level="list"), groups, folder).tolist())
+        scores = iter(teacher_scores(TeacherSettings(model=models, level="list"), groups, folder).tolist())
     scored = (
-        replace(group, candidates=tuple(replace(own, score=round(next(said), 4)) for own in group.candidates))
+        replace(group, candidates=tuple(replace(own, score=round(next(scores), 4)) for own in group.candidates))
         for group in groups
     )
     print(f"{write_jsonl(scored, options.out)} lists")

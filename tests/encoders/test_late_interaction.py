@@ -21,6 +21,7 @@ from cascada.systems.cascade.folder import load, save
 from cascada.systems.cascade.shape import CascadeShape
 from cascada.systems.cut import cut
 from cascada.systems.export import export
+from cascada.text.bm25 import idf
 from cascada.text.pairs import PairTokens, pool
 from cascada.text.wordpiece import end_to_end
 
@@ -41,17 +42,26 @@ def tokens(question, texts):
     return PairTokens(ids, asked[[0] * len(texts)], answered, np.zeros(len(texts), bool), special=3)
 
 
-def by_definition(table, found, question, text):
+def best_by_definition(table, found, question, text):
+    """The best similarity of each of the question's known pieces; None if question or text has none."""
     own = [id for id in text if found.weights[id] > 0]
     asked = [id for id in question if found.weights[id] > 0]
-    if not asked:
-        return 0.0
-    if not own:
-        return NO_MATCH
+    if not asked or not own:
+        return None
     centred = table - table.mean(0)
     unit = centred / np.linalg.norm(centred, axis=1, keepdims=True)
-    best = [max(float(unit[one] @ unit[other]) for other in own) for one in asked]
-    return float(np.average(best, weights=found.weights[asked]))
+    return [max(float(unit[one] @ unit[other]) for other in own) for one in asked]
+
+
+def by_definition(table, found, question, texts):
+    asked = [id for id in question if found.weights[id] > 0]
+    all_best = [best_by_definition(table, found, question, text) for text in texts]
+    weights = []
+    for place, id in enumerate(asked):
+        present = [best[place] > 0.8 for best in all_best if best is not None]
+        weights.append(found.weights[id] * idf(len(present), sum(present)) ** 0.25)
+    without_pieces = NO_MATCH if asked else 0.0
+    return [without_pieces if best is None else float(np.average(best, weights=weights)) for best in all_best]
 
 
 pieces = st.lists(st.integers(0, VOCABULARY - 1), max_size=6)
@@ -62,9 +72,16 @@ pieces = st.lists(st.integers(0, VOCABULARY - 1), max_size=6)
 def test_it_is_the_weighted_mean_of_each_question_pieces_best_match(question, texts, seed):
     table, found = vectors(seed)
     scores, products = match(found, tokens(question, texts), np.arange(len(texts)))
-    assert scores == pytest.approx([by_definition(table, found, question, text) for text in texts], abs=1e-5)
+    assert scores == pytest.approx(by_definition(table, found, question, texts), abs=1e-5)
     asked = sum(id != IGNORED for id in question)
     assert products.tolist() == [asked * sum(id != IGNORED for id in text) if asked else 0 for text in texts]
+
+
+def test_a_piece_that_most_candidates_have_counts_for_less():
+    table = np.eye(VOCABULARY, dtype=np.float32)
+    found = PieceVectors(table, np.zeros(VOCABULARY, np.float32), np.ones(VOCABULARY, np.float32))
+    scores, _ = match(found, tokens([1, 2], [[1], [1], [1], [2], [1]]), np.arange(5))
+    assert scores[3] > scores[0] == scores[1] == scores[2] == scores[4]
 
 
 def test_a_piece_in_fewer_texts_weighs_more_and_what_is_no_word_nothing():

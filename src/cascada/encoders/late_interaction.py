@@ -4,7 +4,8 @@ Every word piece of the question takes its best match among the text's word piec
 
     s(q, t) = Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,
 
-where the vectors are rows of the encoder's embedding table, less their mean, and w is the IDF of the word piece.
+where the vectors are rows of the encoder's embedding table, less their mean. w is the IDF of the word piece times the
+fourth root of its IDF among the candidates: what most of them have tells little about which of them is right.
 Nothing is trained, no layer is run, and the table is the one that the encoder has anyway.
 """
 
@@ -28,6 +29,12 @@ NO_MATCH = -1.0
 
 SCALE, SHIFT = 10.0, -8.0
 """From a similarity to a raw score, whose sigmoid is the probability; until `cascada calibrate` fits both."""
+
+PRESENT = 0.8
+"""The similarity from which on a text counts as having a piece of the question."""
+
+AMONG_CANDIDATES = 0.25
+"""The power of a piece's IDF among the candidates."""
 
 ONE_THREAD = 1 << 18
 """Multiplications of a product that OpenBLAS computes in the calling thread."""
@@ -103,6 +110,7 @@ class ExitZero:
 
     exit = 0
     layers = 0
+    compares_candidates = True
 
     def __init__(self, vectors: PieceVectors, tokenizer: Tokeniser) -> None:
         self.vectors = vectors
@@ -190,8 +198,15 @@ def match(vectors: PieceVectors, tokens: PairTokens, rows: Ints) -> tuple[Floats
         some = np.flatnonzero(lengths)
         starts = np.cumsum(lengths[some]) - lengths[some]
         best = np.maximum.reduceat(similar[:, column], starts, axis=1)  # (question, texts with pieces)
+        weights = weights * idf_among(best)
         scores[some] = weights @ best / weights.sum()
     return scores, lengths * len(question)
+
+
+def idf_among(best: Floats) -> Floats:
+    """The factor of each question piece's weight, (question,), from its best matches, (question, candidates)."""
+    having = (best > PRESENT).sum(1)
+    return (np.log1p((best.shape[1] - having + 0.5) / (having + 0.5)) ** AMONG_CANDIDATES).astype(np.float32)
 
 
 def _distinct(ids: Ints, vocabulary: int) -> tuple[Ints, Ints]:

@@ -1,6 +1,6 @@
 """Learn the weights of exit 0's word pieces from lists with labels, beginning at their IDF; nothing else changes.
 
-    scores = scale · Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,   w = IDF · exp(d)
+    scores = scale · Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,   w = IDF · exp(d) · (IDF among the candidates)^¼
 
 `d`, one number per word piece, and `scale` are learned by the list objective, one pass over the questions. Pieces that
 no question has keep their IDF. It takes seconds for hundreds of questions, since no layer is run.
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from cascada.core.shares import share_of
 from cascada.data import Group
 from cascada.encoders.exit_zero import ExitZeroWeights
-from cascada.encoders.late_interaction import ExitZero, PieceVectors
+from cascada.encoders.late_interaction import ExitZero, PieceVectors, idf_among
 from cascada.objectives.losses import list_level
 from cascada.ranking.executor import best_first
 from cascada.ranking.stage import NO_DEADLINE, Ints, Pairs
@@ -99,7 +99,7 @@ def _learn(vectors: PieceVectors, tokenizer: PairTokenizer, groups: Sequence[Gro
         for group in batch:
             question, best = lists.best_matches(group)  # (pieces,), (pieces, candidates)
             if len(question):
-                weights = idf[question] * change[question].exp()
+                weights = idf[question] * change[question].exp() * torch.from_numpy(idf_among(best.numpy()))
                 scores = scale.exp() * (weights @ best) / weights.sum()
                 labels = torch.tensor([int(label > 0) for label in group.labels])
                 losses.append(len(labels) * list_level(scores, labels, torch.zeros_like(labels)))

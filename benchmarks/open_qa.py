@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -38,6 +37,7 @@ from cascada.ranking.plan import Drop
 from cascada.reading import Reader, Span
 from cascada.search import MemoryRetriever, Passage
 from cascada.systems.load import split_store
+from cascada.training.precision import products_in
 
 RANKED = ("order", "run", "seconds", "processor", "stages")
 """What `--rankings` keeps of a reranker."""
@@ -132,12 +132,6 @@ class CachingReader:
         return max(known, key=lambda span: span.score).text if known else ""
 
 
-def half_precision() -> AbstractContextManager[Any]:
-    import torch
-
-    return torch.autocast("cpu", torch.bfloat16)
-
-
 def rows(models: list[Reranked], groups: list[Group], correct: dict[str, Any] | None, n: int) -> list[dict[str, Any]]:
     holding = {str(group.id): {str(c.id) for c in group.candidates if c.label} for group in groups}
     first_stage = {str(group.id): [str(c.id) for c in group.candidates] for group in groups}
@@ -205,7 +199,7 @@ def main() -> None:
     reader = CachingReader(Reader.load(options.reader)) if options.reader else None
     if options.rankings:
         take_rankings(options.rankings, models[:-1], groups)
-    with half_precision() if options.bfloat16 else nullcontext():
+    with products_in("bfloat16" if options.bfloat16 else "float32"):
         for model in models[:-1]:
             if not model.ranked:
                 model.ranker.rank(groups[0].question, groups[0].texts)

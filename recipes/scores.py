@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import argparse
 import random
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
 from cascada.core.probe import can_run
 from cascada.data import Group, load, write_jsonl
+from cascada.training.precision import products_in
 from cascada.training.settings import TeacherSettings
 from cascada.training.teacher import teacher_scores
 
@@ -53,8 +51,7 @@ def main() -> None:
     models = {name: float(weight) for name, weight in (teacher.rsplit("=", 1) for teacher in options.teachers)}
     folder = options.out.with_suffix(".teachers")
     folder.mkdir(parents=True, exist_ok=True)
-    fast = torch.autocast("cpu", torch.bfloat16) if can_run("torch bfloat16") else nullcontext()
-    with fast:
+    with products_in("bfloat16" if can_run("torch bfloat16") else "float32"):
         scores = iter(teacher_scores(TeacherSettings(model=models, level="list"), groups, folder).tolist())
     scored = (
         replace(group, candidates=tuple(replace(own, score=round(next(scores), 4)) for own in group.candidates))

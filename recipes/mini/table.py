@@ -19,6 +19,7 @@ import numpy as np
 from cascada import Ranker, evaluate
 from cascada.data import Group, load
 from cascada.data.sample import evenly_spaced
+from cascada.training.precision import products_in
 
 ORDER = (
     "dl21-bm25",
@@ -71,7 +72,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=ORDER, choices=ORDER)
     parser.add_argument("--questions", type=int, help="at most so many of each set, spread over it")
     parser.add_argument("--prior", type=float, default=0.0)
+    parser.add_argument("--bfloat16", action="store_true", help="products of encoders in torch in 16 bits")
     options = parser.parse_args()
+    with products_in("bfloat16" if options.bfloat16 else "float32"):
+        print_table(options)
+
+
+def print_table(options: argparse.Namespace) -> None:
     width = max(map(len, options.models))
     print(" " * width, *(f"{name:>13}" for name in options.only), f"{'cost':>6}")
     for model in options.models:

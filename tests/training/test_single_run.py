@@ -69,7 +69,7 @@ def test_the_dev_set_and_teachers_are_scored_in_the_recipes_precision(recipe, ca
 
 
 def test_a_processor_without_bfloat16_is_named_before_training(recipe, monkeypatch):
-    monkeypatch.setattr("cascada.training.trainer.can_run", lambda name: False)
+    monkeypatch.setattr("cascada.training.precision.can_run", lambda name: False)
     with pytest.raises(CascadaError, match="cannot compute in bfloat16"):
         train_model(recipe(precision="bfloat16"))
 

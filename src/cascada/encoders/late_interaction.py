@@ -206,7 +206,8 @@ def match(vectors: PieceVectors, tokens: PairTokens, rows: Ints) -> tuple[Floats
 def idf_among(best: Floats) -> Floats:
     """The factor of each question piece's weight, (question,), from its best matches, (question, candidates)."""
     having = (best > PRESENT).sum(1)
-    return (np.log1p((best.shape[1] - having + 0.5) / (having + 0.5)) ** AMONG_CANDIDATES).astype(np.float32)
+    rarity = np.log1p((best.shape[1] - having + 0.5) / (having + 0.5))
+    return np.asarray(rarity**AMONG_CANDIDATES, np.float32)
 
 
 def _distinct(ids: Ints, vocabulary: int) -> tuple[Ints, Ints]:

@@ -21,10 +21,11 @@ from cascada.training.examples import Examples
 from cascada.training.groups import measured_groups, training_groups
 from cascada.training.history import History, best_row
 from cascada.training.learner import RankerLearner
+from cascada.training.precision import products_in
 from cascada.training.run_folder import CHECKPOINTS
 from cascada.training.settings import Recipe
 from cascada.training.teacher import teacher_scores
-from cascada.training.trainer import LearnerTrainer, products_in
+from cascada.training.trainer import LearnerTrainer
 
 NewLearner = Callable[[Recipe[Any, Any], list[Group], list[Group]], RankerLearner]
 """Takes a recipe, the groups to train on and the groups to measure on; returns a new ranker with its examples."""
@@ -58,7 +59,7 @@ def build_ranker_trainer(recipe: Recipe[Any, Any], folder: Path, new_learner: Ne
     learner = new_learner(recipe, train_groups, dev + (watch or []))
     if settings.teacher:
         used = BatchPlan(learner.examples, settings).used
-        with products_in(settings):
+        with products_in(settings.precision):
             scores = teacher_scores(settings.teacher, train_groups, folder, used=used)
         learner.examples = replace(learner.examples, teacher_scores=scores)
     return RankerTrainer(learner, dev, settings, folder / CHECKPOINTS, watch=watch)

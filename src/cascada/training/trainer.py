@@ -16,9 +16,9 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerControl, TrainingArguments
 
 from cascada.core.errors import CascadaError
-from cascada.core.probe import can_run
 from cascada.training.batches import BatchPlan
 from cascada.training.learner import Learner
+from cascada.training.precision import products_in
 from cascada.training.run_folder import last_complete, mark_complete, processes_of
 from cascada.training.schedule import learning_rate
 from cascada.training.settings import TrainingSettings
@@ -107,7 +107,7 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Measure the dev set, and the watched set if there is one."""
-        with products_in(self.settings):
+        with products_in(self.settings.precision):
             metrics = {f"eval_{name}": value for name, value in self._measure(self.dev).items()}
             if self.watch:
                 metrics |= {f"eval_watch_{name}": value for name, value in self._measure(self.watch).items()}
@@ -143,17 +143,10 @@ class LearnerTrainer(Trainer):  # type: ignore[misc]
             ) from error
 
 
-def products_in(settings: TrainingSettings) -> torch.autocast:
-    """A context in which products are computed in the precision of the recipe, as in training."""
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.autocast(device, torch.bfloat16, enabled=settings.precision == "bfloat16")
-
-
 def _arguments(settings: TrainingSettings, folder: Path, *, unused: bool, measure: str) -> TrainingArguments:
     """`unused`: some updates leave weights unused, so that distributed training has to look for them."""
     on_cpu = not torch.cuda.is_available()
-    if settings.precision == "bfloat16" and not can_run("torch bfloat16"):
-        raise CascadaError("torch cannot compute in bfloat16 on this processor; set training.precision to float32.")
+    products_in(settings.precision)  # raises if the processor cannot
     return TrainingArguments(
         output_dir=str(folder),
         num_train_epochs=1,  # the plan is one sequence of batches over all epochs

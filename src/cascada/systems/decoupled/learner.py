@@ -37,10 +37,10 @@ from cascada.systems.decoupled.stages import stages_of
 from cascada.text.sides import SideTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.exit_learner import ExitLearner
+from cascada.training.precision import products_in
 from cascada.training.ranker_trainer import RankerTrainer, build_ranker_trainer, ranker_card
 from cascada.training.run_folder import first_process
 from cascada.training.settings import Recipe
-from cascada.training.trainer import products_in
 
 if TYPE_CHECKING:
     from cascada.store import Store
@@ -111,7 +111,7 @@ class DecoupledLearner(ExitLearner):
             encoder = DocumentEncoder(TorchEngine(model.eval(), tokenizer, fingerprint(model, files)))
             used = np.flatnonzero(BatchPlan(examples, training).used)
             texts = [examples.texts[row] for row in used]
-            with products_in(training):
+            with products_in(training.precision):
                 examples = replace(examples, store=filled_store(training.store, encoder, texts))
         return cls(model, tokenizer, files, examples, training)
 

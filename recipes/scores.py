@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, help="a sample of so many lists")
     parser.add_argument("--candidates", type=int, default=8, help="at most so many of each list")
     parser.add_argument("--wrong", type=int, help="draw wrong candidates from the first so many; from all by default")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # teachers may come after the options
     draw = random.Random(3)
     groups = [
         shortened(group, options.candidates, options.wrong, draw)

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from cascada.core.errors import CascadaError
+from cascada.data import Candidate, Group, load, write_jsonl
 from cascada.training.recipes import read_recipe, train_recipe
 from cascada.training.study import StudyRecipe, members
 
@@ -174,3 +175,14 @@ def test_recipes_with_the_same_output_folder_have_the_same_settings():
         for part in outputs_in(yaml.safe_load(path.read_text(encoding="utf-8"))):
             settings, owner = first.setdefault(part["output"], (part, path))
             assert part == settings, f"{path} and {owner} write {part['output']} with different settings"
+
+
+def test_the_scores_of_teachers_are_added_to_every_candidate(tmp_path):
+    candidates = (Candidate("Paris is in France", 1), Candidate("Rome is in Italy", 0), Candidate("It rains", 0))
+    groups = [Group(f"where is Paris {number}?", candidates, str(number)) for number in range(4)]
+    write_jsonl(groups, tmp_path / "lists.jsonl")
+    arguments = [tmp_path / "lists.jsonl", tmp_path / "scored.jsonl", "--questions", "2", "bm25=1", "bm25=0.5"]
+    subprocess.run([sys.executable, FOLDER / "scores.py", *arguments], check=True, timeout=120)
+    scored = load(str(tmp_path / "scored.jsonl"), mode="raw")
+    assert len(scored) == 2
+    assert all(max(group.candidates, key=lambda own: own.score).text == "Paris is in France" for group in scored)

@@ -25,6 +25,7 @@ from cascada.data import Candidate, Group, load, write_jsonl
 from cascada.data.mining.guards import holds_answer
 from cascada.data.spans import Paragraph, read_paragraphs
 from cascada.text.bm25 import BM25Index
+from cascada.text.context import InContext
 from cascada.text.sentences import sentences
 from cascada.text.words import normalise, words
 
@@ -185,9 +186,17 @@ def of_sentences(data: Path, draw: random.Random) -> Iterator[tuple[str, Callabl
 
 
 def sentence_lists(paragraphs: Sequence[Paragraph], draw: random.Random) -> Iterator[Group]:
-    """Each question with the sentences of its paragraph, and similar ones of other paragraphs."""
+    """Each question with the sentences of its paragraph, and similar ones of other paragraphs.
+
+    In half of the lists every sentence has the title of its article as context.
+    """
     split = [[sentence.text for sentence in sentences(paragraph.text)] for paragraph in paragraphs]
     others = Negatives((text for own in split for text in own), draw)
+    title = {
+        text: paragraph.title.replace("_", " ")
+        for own, paragraph in zip(split, paragraphs, strict=True)
+        for text in own
+    }
     asked = [
         (own, question)
         for own, paragraph in zip(split, paragraphs, strict=True)
@@ -202,7 +211,9 @@ def sentence_lists(paragraphs: Sequence[Paragraph], draw: random.Random) -> Iter
         size = draw.choice((6, 8, 10, 14))
         wrong = draw.sample([text for text in own if text != one.right], min(8, len(own) - 1))
         wrong += [text for text in others.of(one, (size, size, 1)) if text not in own][: max(0, size - 1 - len(wrong))]
-        yield Group(one.question, (Candidate(one.right, 1), *(Candidate(text, 0) for text in wrong)))
+        in_context = draw.random() < 0.5
+        texts = [InContext(text, title[text]) if in_context else text for text in (one.right, *wrong)]
+        yield Group(one.question, tuple(Candidate(text, int(place == 0)) for place, text in enumerate(texts)))
 
 
 def with_others(group: Group, others: Negatives, draw: random.Random) -> Group:

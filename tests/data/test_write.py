@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cascada.core.errors import DataError
 from cascada.data import Candidate, Group, read, write_jsonl
+from cascada.text.context import InContext
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
 ids = st.none() | texts
@@ -24,6 +25,20 @@ def test_a_line_separator_inside_a_text_survives(tmp_path):
     group = Group("who?", (Candidate("one\u2028two\x85three\nfour\r"),))
     write_jsonl([group], tmp_path / "x.jsonl")
     assert list(read(tmp_path / "x.jsonl")) == [group]
+
+
+def test_a_context_stays_apart_from_its_text(tmp_path):
+    group = Group("who?", (Candidate(InContext("It was built by Ada.", "The lighthouse"), 1), Candidate("no", 0)))
+    write_jsonl([group], tmp_path / "x.jsonl")
+    (first, second) = next(iter(read(tmp_path / "x.jsonl"))).texts
+    assert (first.text, first.context) == ("It was built by Ada.", "The lighthouse")
+    assert (second, type(second)) == ("no", str)
+
+
+def test_a_context_that_is_no_text_is_named_with_its_line(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"question": "who?", "candidates": [{"text": "a", "context": ["b"]}]}\n')
+    with pytest.raises(DataError, match=r'line 1.*"context"'):
+        list(read(tmp_path / "x.jsonl"))
 
 
 def test_a_gz_file_is_compressed(tmp_path):

@@ -10,6 +10,7 @@ from cascada.core.errors import DataError
 from cascada.core.files import atomic_write
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Source
+from cascada.text.context import InContext
 
 
 def write_jsonl(groups: Iterable[Group], path: Source) -> int:
@@ -35,6 +36,9 @@ def _record(group: Group) -> dict[str, Any]:
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
     # By hand, because `asdict` copies deeply: lists of whole articles have millions of candidates.
-    record: dict[str, Any] = {"text": candidate.text, "label": candidate.label, "id": candidate.id}
+    text = candidate.text
+    record: dict[str, Any] = {"text": text, "label": candidate.label, "id": candidate.id}
+    if isinstance(text, InContext) and text.context:
+        record |= {"text": text.text, "context": text.context}
     record |= {"grade": candidate.grade, "relevance": candidate.relevance, "score": candidate.score}
     return {key: value for key, value in record.items() if value is not None}

@@ -40,7 +40,7 @@ class EncodedPairs:
     offsets: Ints  # (pairs + 1,)
     truncated: Bools  # (pairs,)
     context: tuple[int, Ints] | None = None
-    """Texts that were encoded alone, if any has a context: where contexts begin, and their lengths, (texts,)."""
+    """If texts have special tokens of their own and any has a context: where contexts begin, their lengths (texts,)."""
 
     def __len__(self) -> int:
         return len(self.truncated)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,10 @@ class SideTokenizer:
         A text that several questions share is tokenised once.
         """
         single = self.document.single
-        return PairLayout(single, single).lay_out(self.tokenise(questions, texts, owner))
+        tokens = self.tokenise(questions, texts, owner)
+        encoded = PairLayout(single, single).lay_out(tokens)
+        assert tokens.context is not None
+        return replace(encoded, context=(len(single[0]), tokens.context)) if tokens.context.any() else encoded
 
     def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
         """The first half of `encode`: token ids of each side, truncated by itself, but not laid out."""

@@ -11,15 +11,21 @@ from trained import history
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_shape
 from cascada.core.probe import can_run
+from cascada.data import Candidate, Group
 from cascada.data import load as load_groups
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.store import Store
+from cascada.systems.decoupled.engine_torch import TorchEngine
 from cascada.systems.decoupled.examples import SideExamples
 from cascada.systems.decoupled.folder import begin, load
 from cascada.systems.decoupled.learner import freeze_documents, shape_of
+from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.settings import DecoupledModel
 from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.stages import stages_of
+from cascada.text.context import InContext
+from cascada.text.sides import SideTokenizer
 from cascada.training.recipes import parse_recipe
 from cascada.training.single_run import build_trainer, train_model
 
@@ -124,8 +130,6 @@ def test_own_candidates_documents_of_others_and_teachers_teach_together(decouple
 
 
 def test_a_batch_contains_each_of_its_questions_once(data, encoder_folder):
-    from cascada.text.sides import SideTokenizer
-
     tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
     groups = load_groups(str(data / "train.jsonl"))[:3]
     examples = SideExamples.of(groups, tokenizer)
@@ -143,9 +147,25 @@ def test_a_batch_contains_each_of_its_questions_once(data, encoder_folder):
     assert examples.encoded.lengths[0] == len(groups[0].question.split()) + len(texts[0].split()) + 4
 
 
-def test_questions_are_compared_with_documents_of_other_questions(data, encoder_folder):
-    from cascada.text.sides import SideTokenizer
+@pytest.mark.parametrize("exits", [(2,), (2, 3)])
+def test_a_context_is_read_and_not_compared_as_in_ranking(data, encoder_folder, words, exits):
+    tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
+    texts = [InContext(words[3], f"{words[5]} {words[6]}"), words[4], InContext(" ".join(words[:20]), words[9])]
+    group = Group(words[3], tuple(Candidate(text, int(place == 0)) for place, text in enumerate(texts)))
+    shape = DecoupledShape(join=2, exits=exits, max_length=16, question_length=8, towers="shared", match="late")
+    model = DecoupledRanker(load_encoder(encoder_folder), shape).eval()
+    inputs = SideExamples.of([group], tokenizer).collate([0, 1, 2])
+    assert inputs["context"].tolist() == [3, 0, 0]  # the third is too long: its context was cut
+    logits = model(**{name: value for name, value in inputs.items() if name not in ("labels", "owner")}, exits=exits)
+    ranker = Ranker(stages_of(TorchEngine(model, tokenizer)))
+    expected = next(iter(ranker.exit_scores([(group.question, list(group.texts))])))
+    for exit, scores in zip(exits, expected, strict=True):
+        assert (logits[exit][:, 1] - logits[exit][:, 0]).tolist() == pytest.approx(scores.tolist(), abs=1e-4)
+    without = next(iter(ranker.exit_scores([(group.question, [words[3], *texts[1:]])])))
+    assert without[0, 0] != expected[0, 0]
 
+
+def test_questions_are_compared_with_documents_of_other_questions(data, encoder_folder):
     tokenizer = SideTokenizer.load(encoder_folder, question_length=8, max_length=16, pad_id=0)
     groups = load_groups(str(data / "train.jsonl"))[:3]
     correct = next(candidate for candidate in groups[0].candidates if candidate.label)

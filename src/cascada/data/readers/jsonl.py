@@ -1,7 +1,7 @@
 """Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, …}]}`.
 
-A candidate may also have a "relevance", which decides its label if it has none, ASNQ's "grade", and a "score", which a
-teacher gave it.
+A candidate may also have a "context" (a title or heading, the sentence before), which rankers read before its text; a
+"relevance", which decides its label if it has none; ASNQ's "grade"; and a "score", which a teacher gave it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from cascada.data import check
 from cascada.data.check import Place
 from cascada.data.group import Candidate, Group
 from cascada.data.lines import Source, records
+from cascada.text.context import InContext
 
 
 def read(path: Source) -> Iterator[Group]:
@@ -33,6 +34,8 @@ def candidate(value: object, where: Place) -> Candidate:
     """Parse a candidate. Its text is under "text", or under "sentence" as in TREC-QA's files."""
     record = check.json_object(value, "a candidate", where)
     text = check.text_field(record, ("text", "sentence"), where)
+    if record.get("context") is not None:
+        text = InContext(text, check.text_field(record, ("context",), where))
     label, relevance = _label(record, where)
     grade = check.whole_number(record.get("grade"), "grade", where)
     score = check.number(record.get("score"), "score", where)

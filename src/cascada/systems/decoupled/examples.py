@@ -44,7 +44,10 @@ class SideExamples(Examples):
         _, first = np.unique(self.owner[rows], return_index=True)
         (question, question_mask), _ = padded_sides(self.encoded, np.asarray(rows)[first], self.pad_id)
         text, text_mask = self._documents(rows)
-        return {"question": question, "question_mask": question_mask, "text": text, "text_mask": text_mask}
+        inputs = {"question": question, "question_mask": question_mask, "text": text, "text_mask": text_mask}
+        if self.encoded.context is not None and self.store is None:
+            inputs["context"] = self.encoded.context[1][rows]
+        return inputs
 
     def _documents(self, rows: list[int]) -> tuple[Ints | Floats, Bools]:
         """Ids (documents, longest), or encodings (documents, longest, width), and their mask."""

@@ -97,6 +97,15 @@ def late_interaction(question: Side, document: Side) -> Tensor:
     return similarity
 
 
+def without_context(states: Tensor, mask: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    """States (documents, tokens, hidden) and mask without the `context` (documents,) tokens after each first one."""
+    position = torch.arange(mask.shape[1], device=mask.device)
+    source = position + context[:, None] * (position > 0)
+    kept = position < (mask.sum(-1) - context)[:, None]
+    source = source.clamp(max=mask.shape[1] - 1)[..., None].expand(-1, -1, states.shape[-1])
+    return states.gather(1, source), kept
+
+
 def own_tokens(mask: Tensor) -> Tensor:
     """A mask (questions, tokens) without the special tokens at either end; of a text with nothing else, all of it."""
     lengths = mask.sum(-1, keepdim=True)
@@ -178,6 +187,7 @@ class DecoupledRanker(nn.Module):
         document_of: Tensor | None = None,
         exits: Sequence[int] = (),
         *,
+        context: Tensor | None = None,
         stop_gradient: bool = False,
         teacher: bool = False,
     ) -> dict[int, Tensor]:
@@ -185,7 +195,8 @@ class DecoupledRanker(nn.Module):
 
         `question` are the ids of the questions (questions, n); `text` are the ids of the documents (documents, m), or
         their stored encodings (documents, m, width). `question_of` and `document_of` (pairs,) are the rows of each
-        pair; by default each pair has its own document. `stop_gradient` stops the gradient of an exit's loss at the
+        pair; by default each pair has its own document. `context` (documents,) counts the tokens of each context, which
+        is read with the document and not compared. `stop_gradient` stops the gradient of an exit's loss at the
         exit before. `teacher` adds the logits of the last exit, without gradient. Layers above the highest exit that is
         needed are not run.
         """
@@ -195,6 +206,8 @@ class DecoupledRanker(nn.Module):
         with torch.set_grad_enabled(gradient and (not stop_gradient or self.shape.layer_exits[0] in wanted)):
             questions = self.encode_question(question, question_mask)
             documents = self.project_up(text if text.is_floating_point() else self.encode_document(text, text_mask))
+            if context is not None:
+                documents, text_mask = without_context(documents, text_mask, context)
             document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
             sides = (questions, question_mask, question_of), (documents, text_mask, document_of)
             pairs = self._pairs_input(*sides) if highest > join else (questions,)

@@ -55,6 +55,7 @@ TORCH = (
                 "heads",
                 "hierarchical_heads",
                 "interaction",
+                "meeting",
                 "aggregation",
                 "folder",
                 "calibrate",

@@ -11,7 +11,8 @@ from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
 from cascada.encoders.families import additive_mask
 from cascada.systems.decoupled.folder import begin, load, save
-from cascada.systems.decoupled.network import CHUNK, DecoupledRanker, JoinExit, late_interaction
+from cascada.systems.decoupled.meeting import JoinExit, late_interaction
+from cascada.systems.decoupled.network import CHUNK, DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
 
 SHAPES = {

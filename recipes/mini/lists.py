@@ -30,7 +30,7 @@ from cascada.text.sentences import sentences
 from cascada.text.words import normalise, words
 
 PASSAGE_LISTS = {
-    "squad": 500, "tydi": 1100, "nq": 900, "boolq": 700, "medquad": 500, "fairytale": 150, "stackexchange": 900,
+    "squad": 600, "tydi": 1500, "nq": 2000, "boolq": 1200, "medquad": 500, "fairytale": 150, "stackexchange": 1200,
     "bioasq": 400, "hotpotqa": 150, "2wikimultihopqa": 60, "musique": 90,
 }  # fmt: skip
 SENTENCE_LISTS = {"squad": 3900, "tydi": 3000, "nq": 2400, "selqa": 340}

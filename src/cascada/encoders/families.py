@@ -29,6 +29,8 @@ class Bert:
     feed_forward_name = "intermediate_size"
     relative = False
     """Whether a layer reads positions, so that what it computes depends on where tokens stand in the whole input."""
+    final_norm = False
+    """Whether a norm follows the last layer, without which states are not read; see `output`."""
 
     def __init__(self, encoder: nn.Module) -> None:
         self.encoder: Any = encoder
@@ -131,6 +133,7 @@ class ModernBert(Bert):
     layers_at = "layers"
     words_at = "embeddings.tok_embeddings"
     relative = True
+    final_norm = True
 
     @property
     def feed_forward_size(self) -> int:

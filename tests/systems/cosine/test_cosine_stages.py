@@ -1,5 +1,8 @@
 """An encoder without training ranks by the cosine of mean states, or by late interaction of all of them."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -48,6 +51,21 @@ def test_late_interaction_takes_each_question_tokens_best_match(encoder_folder, 
         float(torch.cosine_similarity(own[:, None], states(text)[None], dim=-1).amax(1).mean()) for text in texts
     ]
     np.testing.assert_allclose(scores(f"late:{encoder_folder}", question, texts), expected, atol=1e-5)
+
+
+def test_the_prompts_of_a_sentence_transformers_folder_stand_before_question_and_text(encoder_folder, texts, tmp_path):
+    folder = tmp_path / "encoder"
+    shutil.copytree(encoder_folder, folder)
+    config = folder / "config_sentence_transformers.json"
+    config.write_text(json.dumps({"prompts": {"query": "bada ", "document": "bade bado "}}))
+    plain = scores(f"late:{encoder_folder}", "bada bidi", [f"bade bado {text}" for text in texts])
+    assert scores(f"late:{folder}", "bidi", texts) == pytest.approx(plain, abs=1e-6)
+    config.write_text(json.dumps({"prompts": {"passage": "bade bado "}}))
+    plain = scores(f"cosine:{encoder_folder}", "bidi", [f"bade bado {text}" for text in texts])
+    assert scores(f"cosine:{folder}", "bidi", texts) == pytest.approx(plain, abs=1e-6)
+    config.write_text('{"prompts": ["query"]}')
+    with pytest.raises(CascadaError, match=r"config_sentence_transformers\.json is damaged"):
+        Ranker.load(f"late:{folder}")
 
 
 def test_questions_ranked_together_score_as_each_alone(encoder_folder, words, texts):

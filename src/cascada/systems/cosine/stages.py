@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 
+from cascada.core.folder import reading
 from cascada.encoders.encoder import TOKEN_BUDGET, StagedEncoder, load_encoder
 from cascada.encoders.late_interaction import best_matches, unit
 from cascada.ranking.arrays import shortest_first
@@ -19,6 +21,9 @@ from cascada.text.sentence_windows import PieceLimit
 
 Similarity = Literal["cosine", "late"]
 
+Prompts = tuple[str, str]
+"""What stands before a question and before a text."""
+
 
 class SimilarityStage:
     """Scores pairs by the cosine of the mean token states of question and candidate, or by late interaction."""
@@ -26,15 +31,20 @@ class SimilarityStage:
     exit = 0
     layers = 0
 
-    def __init__(self, encoder: StagedEncoder, tokenizer: PairTokenizer, similarity: Similarity) -> None:
+    def __init__(
+        self, encoder: StagedEncoder, tokenizer: PairTokenizer, similarity: Similarity, prompts: Prompts = ("", "")
+    ) -> None:
         self.encoder = encoder.eval()
+        self.prompts = prompts
         self.tokenizer = tokenizer
         self.limit = PieceLimit(tokenizer, beside_question=False)
         self.similarity = similarity
 
     def score(self, pairs: Pairs, state: Any, deadline: Deadline) -> Scored:
-        questions = self.encode(self.tokenizer.encode_alone(pairs.questions), deadline)
-        encoded = self.tokenizer.encode_alone(pairs.texts)
+        before_question, before_text = self.prompts
+        asked = self.tokenizer.encode_alone([before_question + question for question in pairs.questions])
+        questions = self.encode(asked, deadline)
+        encoded = self.tokenizer.encode_alone([before_text + text for text in pairs.texts])
         texts = self.encode(encoded, deadline)
         first: dict[str, int] = {}  # of equal texts, the first one's encoding counts: equal texts score the same
         texts = [texts[first.setdefault(text, row)] for row, text in enumerate(pairs.texts)]
@@ -73,4 +83,15 @@ def similarity_ranker(folder: Path, similarity: Similarity) -> Ranker:
     """Make a ranker of the encoder in a folder in the hub's layout."""
     encoder = load_encoder(str(folder))
     tokenizer = PairTokenizer.load(folder, max_length=min(256, encoder.longest), pad_id=encoder.pad_id)
-    return Ranker([SimilarityStage(encoder, tokenizer, similarity)])
+    return Ranker([SimilarityStage(encoder, tokenizer, similarity, prompts_of(folder))])
+
+
+def prompts_of(folder: Path) -> Prompts:
+    """What the encoder was trained to read before a question and before a text, by its sentence-transformers config."""
+    file = folder / "config_sentence_transformers.json"
+    if not file.exists():
+        return "", ""
+    with reading(file):
+        prompts = dict(json.loads(file.read_text(encoding="utf-8")).get("prompts") or {})
+        text = prompts.get("document") or prompts.get("passage") or ""
+        return str(prompts.get("query") or ""), str(text)

@@ -21,16 +21,17 @@ class DecoupledFlops:
     attention_heads: int | None
     """None if the last layer computes keys and values of all tokens, as in exports by earlier versions."""
 
-    def tower(self, tokens: Ints, *, document: bool) -> Ints:
-        """Operations of encoding texts of these lengths."""
-        keep = self.shape.keep
-        down = 2 * self.hidden * keep * tokens if document and keep else 0
-        return self.shape.join * self._transformer.layer(tokens) + down
+    def tower(self, tokens: Ints, *, document: bool, first: int = 0, last: int | None = None) -> Ints:
+        """Operations of encoding texts of these lengths, or of layers `first`+1 to `last` of it."""
+        keep, join = self.shape.keep, self.shape.join
+        last = join if last is None else last
+        down = 2 * self.hidden * keep * tokens if document and keep and last == join else 0
+        return (last - first) * self._transformer.layer(tokens) + down
 
     def joint(self, first: int, exit: int, tokens: Ints) -> Ints:
-        """Operations from one exit, or the join, to the next, for pairs of these lengths."""
+        """Operations from one exit, or the join, to the next above the join, for pairs of these lengths."""
         join, keep, width = self.shape.join, self.shape.keep, self.hidden
-        if exit == join:
+        if exit <= join:
             return np.zeros_like(tokens)
         # Only the document's tokens are projected up, but how many of a pair's tokens these are is not known here.
         up = 2 * width * keep * tokens if keep and first == join and self.shape.interaction != "lstm" else 0

@@ -93,11 +93,6 @@ class Documents:
             truncated[full] = document.encode_alone([texts[index] for index in full]).truncated
         return DocumentEncodings(arrays, truncated, computed)
 
-    def encode(self, tokens: EncodedPairs, deadline: Deadline) -> DocumentEncodings:
-        """The encodings of texts that are tokenised already; no store is asked."""
-        arrays: list[Array] = [*encode_side(self.engine, tokens, deadline, document=True)]
-        return DocumentEncodings(arrays, tokens.truncated, np.ones(len(tokens), bool))
-
 
 def encode_documents(engine: DecoupledEngine, texts: Sequence[str], deadline: Deadline) -> tuple[list[Floats], Bools]:
     """The encoding of each text, (tokens, width), and whether it was truncated, (texts,)."""
@@ -111,19 +106,63 @@ def encode_side(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadlin
     The tokens of a context are read with the text, but only the text's own tokens are compared with a question: else
     a sentence would match a question by what stands before it.
     """
-    encodings: list[Floats] = [np.empty((0, 0), np.float32)] * len(tokens)
-    tower = engine.document if document else engine.question
+    if not document:
+        return encode_questions(engine, tokens, deadline)[-1]
+    states: list[Floats] | None = None
+    for part in range(len(engine.shape.tower_parts)):
+        states = run_part(engine, tokens, np.arange(len(tokens)), states, part, deadline)
+    assert states is not None
+    return own_states(tokens, np.arange(len(tokens)), states)
 
-    def own_states(states: Floats, row: int) -> Floats:
-        assert tokens.context is not None
-        start, lengths = tokens.context
-        return np.delete(states, np.s_[start : start + lengths[row]], axis=0)
+
+def encode_questions(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadline) -> list[list[Floats]]:
+    """The states of questions, (tokens, hidden) each, after each part of the tower."""
+    parts = len(engine.shape.tower_parts)
+    encodings: list[list[Floats]] = [[np.empty((0, 0), np.float32)] * len(tokens) for _ in range(parts)]
 
     def work(rows: Ints) -> None:
         deadline.check()
         ids, mask, _ = tokens.padded(rows, engine.tokenizer.pad_id)
-        for row, states, length in zip(rows, tower(ids, mask), tokens.lengths[rows], strict=True):
-            encodings[row] = states[:length] if tokens.context is None else own_states(states[:length], row)
+        for after, padded in zip(encodings, engine.question(ids, mask), strict=True):
+            for row, states, length in zip(rows, padded, tokens.lengths[rows], strict=True):
+                after[row] = states[:length]
 
     engine.run_batches(work, shortest_first(tokens.lengths, engine.budget))
     return encodings
+
+
+def run_part(
+    engine: DecoupledEngine,
+    tokens: EncodedPairs,
+    rows: Ints,
+    before: Sequence[Floats] | None,
+    part: int,
+    deadline: Deadline,
+) -> list[Floats]:
+    """The states of the documents `rows` of `tokens` after one part of the tower, (tokens, hidden or width) each.
+
+    `before` are the states of these documents after the part before; None for the first part. Tokens of contexts are
+    still among them: `own_states` leaves them out.
+    """
+    lengths = tokens.lengths[rows]
+    states: list[Floats] = [np.empty((0, 0), np.float32)] * len(rows)
+
+    def work(places: Ints) -> None:
+        deadline.check()
+        inputs, mask, _ = tokens.padded(rows[places], engine.tokenizer.pad_id)
+        if before is not None:
+            inputs = np.zeros((*mask.shape, before[0].shape[1]), np.float32)
+            inputs[mask] = np.concatenate([before[place] for place in places])
+        for place, own in zip(places, engine.document(inputs, mask, part), strict=True):
+            states[place] = own[: lengths[place]]
+
+    engine.run_batches(work, shortest_first(lengths, engine.budget))
+    return states
+
+
+def own_states(tokens: EncodedPairs, rows: Ints, states: Sequence[Floats]) -> list[Floats]:
+    """The states of the documents `rows` of `tokens` without those of their contexts."""
+    if tokens.context is None:
+        return list(states)
+    start, lengths = tokens.context
+    return [np.delete(own, np.s_[start : start + lengths[row]], axis=0) for row, own in zip(rows, states, strict=True)]

@@ -13,7 +13,13 @@ from cascada.graphs.session import TOKEN_BUDGET, Workers, graph_file, session_of
 from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.join import Array, load_join_weights
-from cascada.systems.decoupled.shape import READ_DOCUMENT, READ_QUESTION, ExportedDecoupled, read_exported
+from cascada.systems.decoupled.shape import (
+    READ_DOCUMENT,
+    READ_QUESTION,
+    ExportedDecoupled,
+    document_graph,
+    read_exported,
+)
 from cascada.text.sides import SideTokenizer
 
 
@@ -27,22 +33,25 @@ class OnnxEngine:
         shape = self.shape
         self.fingerprint = shape.fingerprint
         self.width = shape.keep or shape.hidden
-        self.join_weights = load_join_weights(folder)
+        self.join_weights = load_join_weights(folder, shape.join)
         self.exit_zero = load_vectors(folder) if shape.exit_zero else None
         self.flop_counts = DecoupledFlops(shape, shape.hidden, shape.feed_forward, shape.attention_heads)
         lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
         self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=shape.pad_id)
         self.run_batches = Workers(threads).run
         self._question = session_of(folder, "question", shape.precision)
-        self._document = session_of(folder, "document", shape.precision)
+        parts = [document_graph(first, last) for first, last in shape.tower_parts]
+        self._document = [session_of(folder, name, shape.precision) for name in parts]
         self._read = read_sessions(folder, shape) if shape.interaction == "lstm" else {}
         self._joint = {exit: session_of(folder, stage_name(exit), shape.precision) for exit in shape.joint_exits}
 
-    def question(self, ids: Ints, mask: Bools) -> Floats:
-        return _encode(self._question, ids, mask)
+    def question(self, ids: Ints, mask: Bools) -> list[Floats]:
+        feed = {"ids": ids.astype(np.int32), "lengths": mask.sum(1).astype(np.int32)}
+        return self._question.run(None, feed)  # type: ignore[no-any-return]
 
-    def document(self, ids: Ints, mask: Bools) -> Floats:
-        return _encode(self._document, ids, mask)
+    def document(self, inputs: Ints | Floats, mask: Bools, part: int) -> Floats:
+        feed = {"states": inputs} if part else {"ids": inputs.astype(np.int32)}
+        return self._document[part].run(None, feed | {"lengths": mask.sum(1).astype(np.int32)})[0]  # type: ignore[no-any-return]
 
     def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:
         feed = {"states": states, "lengths": lengths.astype(np.int32)}
@@ -65,8 +74,3 @@ def read_sessions(folder: Path, shape: ExportedDecoupled) -> dict[bool, onnxrunt
         )
     names = {True: READ_DOCUMENT, False: READ_QUESTION}
     return {document: session_of(folder, name, shape.precision) for document, name in names.items()}
-
-
-def _encode(session: onnxruntime.InferenceSession, ids: Ints, mask: Bools) -> Floats:
-    feed = {"ids": ids.astype(np.int32), "lengths": mask.sum(1).astype(np.int32)}
-    return session.run(None, feed)[0]  # type: ignore[no-any-return]

@@ -48,12 +48,16 @@ class DecoupledEngine(Protocol):
         """Call `work` with every batch, in parallel if that is faster."""
         ...
 
-    def question(self, ids: Ints, mask: Bools) -> Floats:
-        """(questions, tokens) to (questions, tokens, hidden)."""
+    def question(self, ids: Ints, mask: Bools) -> list[Floats]:
+        """(questions, tokens) to the states (questions, tokens, hidden) after each part of the tower."""
         ...
 
-    def document(self, ids: Ints, mask: Bools) -> Floats:
-        """(documents, tokens) to (documents, tokens, width)."""
+    def document(self, inputs: Ints | Floats, mask: Bools, part: int) -> Floats:
+        """The states (documents, tokens, hidden) after one part of the tower; after the last one, the encodings
+        (documents, tokens, width). `inputs` are ids (documents, tokens), or the states after the part before.
+
+        `DecoupledShape.tower_parts` are the parts: the tower is run in one, unless there are exits below the join.
+        """
         ...
 
     def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:

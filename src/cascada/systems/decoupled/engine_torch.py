@@ -16,7 +16,7 @@ from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.folder import load
 from cascada.systems.decoupled.join import Array, JoinWeights
-from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.network import DecoupledRanker, encode_layers
 from cascada.text.sides import SideTokenizer
 
 
@@ -50,14 +50,20 @@ class TorchEngine:
         for batch in batches:
             work(batch)
 
-    def question(self, ids: Ints, mask: Bools) -> Floats:
+    def question(self, ids: Ints, mask: Bools) -> list[Floats]:
+        layers = [last for _, last in self.shape.tower_parts]
         with torch.inference_mode():
-            return array(self.model.encode_question(self._tensor(ids), self._tensor(mask)))
+            states = encode_layers(self.model.question_tower, self._tensor(ids), self._tensor(mask), layers)
+            return [array(after) for after in states]
 
-    def document(self, ids: Ints, mask: Bools) -> Floats:
+    def document(self, inputs: Ints | Floats, mask: Bools, part: int) -> Floats:
         half = torch.autocast(self.model.meet.types.device.type, torch.bfloat16) if self.bfloat16 else nullcontext()
+        first, last = self.shape.tower_parts[part]
+        tower, states = self.model.document, self._tensor(inputs)
         with torch.inference_mode(), half:
-            return array(self.model.encode_document(self._tensor(ids), self._tensor(mask)))
+            states = states if first else tower.embed(states, torch.zeros_like(states))
+            states = tower.output(tower.run(states, self._tensor(mask), first, last))
+            return array(self.model.project_down(states) if last == self.shape.join else states)
 
     def read_side(self, states: Array, lengths: Ints, *, document: bool) -> Floats:
         read = self.model.interaction.document if document else self.model.interaction.question
@@ -80,7 +86,7 @@ class TorchEngine:
             scores = array(logits[:, 1] - logits[:, 0])
             return scores, None if after is None or exit == exits[-1] else array(after)
 
-    def _tensor(self, value: Array | Ints | Bools) -> Tensor:
+    def _tensor(self, value: Array | Bools) -> Tensor:
         return torch.from_numpy(value).to(self.model.meet.types.device)
 
 
@@ -88,14 +94,11 @@ def join_weights_of(model: DecoupledRanker) -> JoinWeights:
     """The weights at the join of a network in memory."""
     with torch.no_grad():
         positions, types, split = model.meet.positions, model.meet.types, model.meet.question_length
-        cosine = (1.0, 0.0)
-        if model.cosine is not None:
-            cosine = float(model.cosine.log_scale.exp()), float(model.cosine.shift)
         return JoinWeights(
             question=array(positions[:split] + types[0]),
             document=array(positions[split:] + types[1]),
             up=(array(model.up.weight.T), array(model.up.bias)) if model.shape.keep else None,
-            cosine=cosine,
+            scaling={exit: head.scaling for exit, head in model.comparing.items()},
         )
 
 

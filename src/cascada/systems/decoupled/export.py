@@ -3,10 +3,12 @@
 | graph | inputs | outputs |
 |---|---|---|
 | `question.onnx`, `document.onnx` | `ids`, `lengths` | `states_out` (texts, tokens, hidden or kept) |
+| `document-12.onnx`, … | `states`, `lengths` | `states_out`: with exits below the join, the towers' next layers |
 | `lstm-question.onnx`, `lstm-document.onnx` | `states`, `lengths` | what the LSTM reads in a side |
 | `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` except from the last graph |
 
-`second` (pairs,) is the position of a document's first token; `cascada.graphs.graph` describes the others.
+`second` (pairs,) is the position of a document's first token; `cascada.graphs.graph` describes the others. With exits
+below the join, the document tower has a graph for each part, and `question.onnx` an output after each.
 
 The last head reads the first token of each side only, so the last layer is computed for these two tokens.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,7 +43,7 @@ from cascada.systems.decoupled.export_lstm import lstm_graph
 from cascada.systems.decoupled.folder import load
 from cascada.systems.decoupled.join import save_join_weights
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.shape import READ_DOCUMENT, READ_QUESTION, ExportedDecoupled
+from cascada.systems.decoupled.shape import READ_DOCUMENT, READ_QUESTION, ExportedDecoupled, document_graph
 from cascada.systems.decoupled.stages import stages_of
 from cascada.systems.export import Precision
 
@@ -71,10 +74,12 @@ class DecoupledExporter:
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
         shape, down = self.model.shape, dense_of(self.model.down) if self.model.shape.keep else None
-        graphs = {
-            graph_file("question", safe=safe): tower_graph(self.question, None, products, weights_file),
-            graph_file("document", safe=safe): tower_graph(self.document, down, products, weights_file),
-        }
+        parts = shape.tower_parts
+        graphs = {graph_file("question", safe=safe): tower_graph(self.question, parts, None, products, weights_file)}
+        for first, last in parts:
+            part_down = down if last == shape.join else None
+            graph = tower_graph(self.document, [(first, last)], part_down, products, weights_file)
+            graphs[graph_file(document_graph(first, last), safe=safe)] = graph
         kept = "float32" if isinstance(products, Float32) else "float16"
         if shape.interaction == "lstm":
             for name in (READ_QUESTION, READ_DOCUMENT):
@@ -170,19 +175,36 @@ def tower_weights(tower: StagedEncoder, longest: int) -> RankerWeights:
 
 
 def tower_graph(
-    weights: RankerWeights, down: Dense | None, products: Products, weights_file: WeightsFile
+    weights: RankerWeights,
+    parts: Sequence[tuple[int, int]],
+    down: Dense | None,
+    products: Products,
+    weights_file: WeightsFile,
 ) -> onnx.ModelProto:
-    """The graph of one side: embeddings, layers and, for documents, the projection to the cached dimensions."""
-    graph = Graph(weights_file)
-    states = embed(graph, weights.embeddings, products)
-    states = output(graph, weights, run_layers(graph, weights, states, 0, len(weights.layers), products))
-    width = weights.hidden
-    if down is not None:
-        states, width = dense_tokens_float32(graph, states, down, products), len(down.bias)
-    graph.rename(states, "states_out")
-    value = helper.make_tensor_value_info
-    inputs = [value("ids", TensorProto.INT32, ("texts", "tokens")), value("lengths", TensorProto.INT32, ("texts",))]
-    return model_of(graph, inputs, [value("states_out", TensorProto.FLOAT, ("texts", "tokens", width))])
+    """The graph of some parts of a tower, with the states after each as outputs: embeddings if it begins with them,
+    layers and, for documents, the projection to the cached dimensions."""
+    graph, value = Graph(weights_file), helper.make_tensor_value_info
+    lengths = value("lengths", TensorProto.INT32, ("texts",))
+    if parts[0][0]:
+        states, given = "states", value("states", TensorProto.FLOAT, ("texts", "tokens", weights.hidden))
+    else:
+        states = embed(graph, weights.embeddings, products)
+        given = value("ids", TensorProto.INT32, ("texts", "tokens"))
+    outputs = []
+    for first, last in parts:
+        states, name, width = (
+            run_layers(graph, weights, states, first, last, products),
+            f"states_{last}",
+            weights.hidden,
+        )
+        if last == parts[-1][1]:
+            states, name = output(graph, weights, states), "states_out"
+            if down is not None:
+                states, width = dense_tokens_float32(graph, states, down, products), len(down.bias)
+        graph.rename(states, name)
+        states = name
+        outputs.append(value(name, TensorProto.FLOAT, ("texts", "tokens", width)))
+    return model_of(graph, [given, lengths], outputs)
 
 
 def run_two(graph: Graph, layer: Layer, states: str, weights: RankerWeights, products: Products) -> str:

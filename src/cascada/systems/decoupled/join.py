@@ -6,7 +6,8 @@ are `GlobalEmbeddings` in `network.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,8 @@ class JoinWeights:
     question: Floats  # (question_length, hidden): global positions and type, added to a question's tokens
     document: Floats  # (max_length, hidden): the same for a document's tokens
     up: tuple[Floats, Floats] | None = None  # (keep, hidden), (hidden,): from the cached to all dimensions
-    cosine: tuple[float, float] = (1.0, 0.0)
-    """Scale and shift of the cosine, if there is an exit at the join."""
+    scaling: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    """Scale and shift of the similarity, at each exit that compares the two sides."""
 
     def project_up(self, cached: Array) -> Floats:
         """Cached encodings (…, keep) in all dimensions, (…, hidden)."""
@@ -52,20 +53,23 @@ class JoinWeights:
 def save_join_weights(weights: JoinWeights, folder: Path) -> None:
     """Write the weights into the folder of an export."""
     up, up_bias = weights.up or (np.empty((0, 0), np.float32), np.empty(0, np.float32))
-    cosine = np.array(weights.cosine)
     np.savez(
         folder / JOIN_FILE,
         question=weights.question,
         document=weights.document,
         up=up,
         up_bias=up_bias,
-        cosine=cosine,
+        scaling=np.array([(exit, *own) for exit, own in weights.scaling.items()], np.float64).reshape(-1, 3),
     )
 
 
-def load_join_weights(folder: Path) -> JoinWeights:
+def load_join_weights(folder: Path, join: int) -> JoinWeights:
     """Load the weights that `save_join_weights` wrote."""
     with reading(folder / JOIN_FILE), np.load(folder / JOIN_FILE, allow_pickle=False) as arrays:
-        scale, shift = arrays["cosine"].tolist()
         up = (arrays["up"], arrays["up_bias"]) if arrays["up"].size else None
-        return JoinWeights(arrays["question"], arrays["document"], up, (scale, shift))
+        if "scaling" in arrays:
+            scaling = {int(exit): (scale, shift) for exit, scale, shift in arrays["scaling"].tolist()}
+        else:  # an export by an earlier version, which could have one exit that compares
+            scale, shift = arrays["cosine"].tolist()
+            scaling = {join: (scale, shift)}
+        return JoinWeights(arrays["question"], arrays["document"], up, scaling)

@@ -30,7 +30,7 @@ from cascada.systems.decoupled.folder import (
     keeps_projection,
     save,
 )
-from cascada.systems.decoupled.network import LOG_SCALE, SHIFT, DecoupledRanker, encode
+from cascada.systems.decoupled.network import DecoupledRanker, encode
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
 from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
 from cascada.systems.decoupled.stages import stages_of
@@ -45,8 +45,11 @@ from cascada.training.settings import Recipe
 if TYPE_CHECKING:
     from cascada.store import Store
 
-COSINE_RATE = 100
-"""The cosine's scale and shift, two single weights, are trained at this multiple of the learning rate."""
+COMPARING_RATE = 100
+"""The scale and shift of an exit that compares the two sides, two single weights, are trained at this multiple of the
+learning rate."""
+COMPARING = ("cosine.", "below.")
+"""Prefixes of their names."""
 ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
 """Prefixes of the names of the weights above the join."""
 
@@ -82,17 +85,24 @@ class DecoupledLearner(ExitLearner):
         self.store = examples.store
         if self.store is not None:
             freeze_documents(model)  # `encoder_dropout` has set the dropout of all towers
+        names = [name for name, _ in model.named_parameters()]
         if settings.joint_rate:
-            above = (name for name, _ in model.named_parameters() if name.startswith(ABOVE_THE_JOIN))
+            above = (name for name in names if name.startswith(ABOVE_THE_JOIN))
             self.learning_rates = dict.fromkeys(above, settings.joint_rate)
-        if model.shape.exit_at_join:
-            self.learning_rates |= dict.fromkeys((LOG_SCALE, SHIFT), min(COSINE_RATE * settings.learning_rate, 0.01))
+        comparing = (name for name in names if name.startswith(COMPARING))
+        self.learning_rates |= dict.fromkeys(comparing, min(COMPARING_RATE * settings.learning_rate, 0.01))
 
     @classmethod
     def of(cls, recipe: Recipe[DecoupledModel, DecoupledTraining], groups: Sequence[Group]) -> DecoupledLearner:
         """A new ranker on the recipe's encoder, with the groups as training examples."""
         settings, training = recipe.model, recipe.training
-        model = begin(settings.encoder, shape_of(settings))
+        shape = shape_of(settings)
+        if training.store and shape.tower_exits:
+            raise CascadaError(
+                "training.store has documents' encodings at the join only: leave out the exits below it, "
+                f"{', '.join(map(str, shape.tower_exits))}."
+            )
+        model = begin(settings.encoder, shape)
         files = tokenizer_folder(str(named_folder(settings.encoder)))
         tokenizer = tokenizer_of(model, files)
         if settings.keep and not keeps_projection(settings.encoder):
@@ -113,12 +123,15 @@ class DecoupledLearner(ExitLearner):
             texts = [examples.texts[row] for row in used]
             with products_in(training.precision):
                 examples = replace(examples, store=filled_store(training.store, encoder, texts))
+        if model.comparing and not is_decoupled(named_folder(settings.encoder)):
+            with products_in(training.precision):
+                start_comparing(model, examples)
         return cls(model, tokenizer, files, examples, training)
 
     def ranker(self) -> Ranker:
         """The ranker in its present state; a document that several questions share is encoded once if memory allows."""
-        encodings = EncodingMemory() if self.store is None else self.store
-        return Ranker(stages_of(TorchEngine(self.model, self.tokenizer), encodings, add=True))
+        memory = None if self.model.shape.tower_exits else EncodingMemory()  # encodings are those at the join
+        return Ranker(stages_of(TorchEngine(self.model, self.tokenizer), self.store or memory, add=True))
 
     def save(self, folder: Path, card: str) -> None:
         save(self.model, folder, tokenizer=self.files, card=card)
@@ -143,6 +156,24 @@ def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: 
     mark = model.interaction.start_by_matching(*examples)  # type: ignore[operator]
     with torch.no_grad():
         model.meet.types.add_(torch.stack((-mark, mark)))
+
+
+@torch.no_grad()
+def start_comparing(model: DecoupledRanker, examples: SideExamples) -> None:
+    """Start the scale and shift of each exit that compares the two sides by the similarities of some training lists."""
+    model.eval()
+    comparing = model.comparing
+    similarities: dict[int, list[torch.Tensor]] = {exit: [] for exit in comparing}
+    own_only = replace(examples, others=0, teacher_scores=None)
+    for number in evenly_spaced(range(int(examples.owner.max()) + 1), STATE_QUESTIONS):
+        batch = own_only.collate(np.flatnonzero(examples.owner == number).tolist())
+        del batch["labels"], batch["owner"]
+        for exit, logits in model(**batch, exits=list(comparing)).items():
+            scale, shift = comparing[exit].scaling
+            similarities[exit].append((logits[:, 1] - logits[:, 0] - shift) / scale)
+    for exit, own in similarities.items():
+        deviations = torch.stack([part.std(correction=0) for part in own])
+        comparing[exit].start(float(deviations.mean()), float(torch.cat(own).mean()))
 
 
 def start_projection(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group]) -> None:

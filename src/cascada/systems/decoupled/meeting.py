@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -11,15 +12,40 @@ from torch.nn.functional import cosine_similarity, normalize
 from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
 from cascada.systems.decoupled.interaction import Side
 
+START_DEVIATION = 2.0
+"""How far the scores of a question's documents deviate when training starts."""
+
 
 class JoinExit(nn.Module):
-    """The exit at the join: scale · similarity + shift. The trained scale and shift keep the order of the similarities
-    and make the score a probability."""
+    """An exit at or below the join: scale · similarity + shift. The trained scale and shift keep the order of the
+    similarities and make the score a probability."""
 
     def __init__(self) -> None:
         super().__init__()
         self.log_scale = nn.Parameter(torch.tensor(2.3))  # a logarithm, because a negative scale would invert the order
         self.shift = nn.Parameter(torch.tensor(-5.0))
+
+    @property
+    def scaling(self) -> tuple[float, float]:
+        """Scale and shift."""
+        return float(self.log_scale.exp()), float(self.shift)
+
+    @torch.no_grad()
+    def rescale(self, scale: float, shift: float) -> None:
+        """Scale and shift the scores."""
+        self.log_scale.add_(math.log(scale))
+        self.shift.mul_(scale).add_(shift)
+
+    @torch.no_grad()
+    def start(self, deviation: float, mean: float) -> None:
+        """Start from similarities whose mean is `mean`, and which deviate by `deviation` among a question's documents.
+
+        Similarities of encoders deviate by .01 to .1. If scores did so too, the towers would learn to spread the
+        similarities before they learn to order the documents.
+        """
+        scale = START_DEVIATION / max(deviation, 1e-6)
+        self.log_scale.fill_(math.log(scale))
+        self.shift.fill_(-scale * (mean + deviation))
 
     def forward(self, similarity: Tensor) -> Tensor:
         """Logits (pairs, 2) of similarities (pairs,)."""
@@ -86,8 +112,10 @@ def late_interaction(question: Side, document: Side) -> Tensor:
     return similarity
 
 
-def without_context(states: Tensor, mask: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+def own_states(states: Tensor, mask: Tensor, context: Tensor | None) -> tuple[Tensor, Tensor]:
     """States (documents, tokens, hidden) and mask without the `context` (documents,) tokens after each first one."""
+    if context is None:
+        return states, mask
     position = torch.arange(mask.shape[1], device=mask.device)
     source = position + context[:, None] * (position > 0)
     kept = position < (mask.sum(-1) - context)[:, None]

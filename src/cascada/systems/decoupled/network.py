@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +15,15 @@ from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import StagedEncoder
 from cascada.encoders.exit_zero import ExitZeroWeights
 from cascada.systems.decoupled.interaction import INTERACTIONS, LayerInteraction, LSTMInteraction, Side
-from cascada.systems.decoupled.meeting import SIMILARITIES, GlobalEmbeddings, JoinExit, without_context
+from cascada.systems.decoupled.meeting import (
+    SIMILARITIES,
+    GlobalEmbeddings,
+    JoinExit,
+    late_interaction,
+    own_states,
+)
 from cascada.systems.decoupled.shape import DecoupledShape
 
-LOG_SCALE, SHIFT = "cosine.log_scale", "cosine.shift"
-"""The names of the two weights of the exit at the join."""
 CHUNK = 16
 """Texts that a tower runs at a time in training, where a batch of whole lists has texts of very different lengths."""
 
@@ -47,6 +51,7 @@ class DecoupledRanker(nn.Module):
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
         self.cosine = JoinExit() if shape.exit_at_join else None  # a name in saved weights
+        self.below = nn.ModuleDict({str(exit): JoinExit() for exit in shape.tower_exits})
         self.exit_zero = ExitZeroWeights(self.document) if shape.exit_zero else None
         zero = shape.adds_to_cosine
         self.classifiers = nn.ModuleDict(
@@ -57,13 +62,20 @@ class DecoupledRanker(nn.Module):
     def pad_id(self) -> int:
         return self.document.pad_id
 
+    @property
+    def question_tower(self) -> StagedEncoder:
+        return self.document if self.question is None else self.question
+
     def encode_question(self, ids: Tensor, mask: Tensor) -> Tensor:
         """(questions, tokens) to (questions, tokens, hidden)."""
-        return encode(self.document if self.question is None else self.question, ids, mask)
+        return encode(self.question_tower, ids, mask)
 
     def encode_document(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The encodings that are cached: (documents, tokens) to (documents, tokens, `keep` or hidden)."""
-        states = encode(self.document, ids, mask)
+        return self.project_down(encode(self.document, ids, mask))
+
+    def project_down(self, states: Tensor) -> Tensor:
+        """From all to the cached dimensions, (documents, tokens, `keep` or hidden)."""
         return self.down(states) if self.shape.keep else states
 
     @torch.no_grad()
@@ -110,18 +122,39 @@ class DecoupledRanker(nn.Module):
         wanted = set(exits or self.shape.exits[-1:])
         highest = self.shape.exits[-1] if teacher else max(wanted)
         gradient, join = torch.is_grad_enabled(), self.shape.join
-        with torch.set_grad_enabled(gradient and (not stop_gradient or self.shape.layer_exits[0] in wanted)):
-            questions = self.encode_question(question, question_mask)
-            documents = self.project_up(text if text.is_floating_point() else self.encode_document(text, text_mask))
-            if context is not None:
-                documents, text_mask = without_context(documents, text_mask, context)
-            document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
-            sides = (questions, question_mask, question_of), (documents, text_mask, document_of)
-            pairs = self._pairs_input(*sides) if highest > join else (questions,)
+        stored = text.is_floating_point()
+        layers = [] if stored else [exit for exit in self.shape.tower_exits if exit <= highest]
+        layers += [join] if highest >= join else []
+        document_of = torch.arange(len(text), device=text.device) if document_of is None else document_of
+        encode = partial(encode_layers, layers=layers, detach=stop_gradient)
+        above = [exit for exit in self.shape.layer_exits if exit >= join]
+        with torch.set_grad_enabled(gradient and (not stop_gradient or min(wanted) <= above[0])):
+            questions = encode(self.question_tower, question, question_mask)
+            documents = [text] if stored else encode(self.document, text, text_mask)
+        logits: dict[int, Tensor] = {}
+        for exit, question_states, states in zip(layers, questions, documents, strict=True):
+            if exit in wanted and exit < join:
+                asked = question_states, question_mask, question_of
+                similarity = late_interaction(asked, (*own_states(states, text_mask, context), document_of))
+                logits[exit] = self.score((similarity,), exit)
+        if highest < join:
+            return logits
+        cached = documents[-1] if stored else self.project_down(documents[-1])
+        states, mask = own_states(self.project_up(cached), text_mask, context)
+        sides = (questions[-1], question_mask, question_of), (states, mask, document_of)
+        passed = [exit for exit in above if exit <= highest]
+        return logits | self._from_join(sides, passed, wanted, stop_gradient=stop_gradient, teacher=teacher)
+
+    def _from_join(
+        self, sides: tuple[Side, Side], exits: Sequence[int], wanted: set[int], *, stop_gradient: bool, teacher: bool
+    ) -> dict[int, Tensor]:
+        """The logits of the `wanted` exits at the join and above it; `exits` are those that are passed."""
+        gradient, join = torch.is_grad_enabled(), self.shape.join
+        pairs: Any = self._pairs_input(*sides) if exits[-1] > join else (sides[0][0],)
         logits: dict[int, Tensor] = {}
         base: Tensor | float = 0.0
         done = join
-        for exit in (exit for exit in self.shape.layer_exits if exit <= highest):
+        for exit in exits:
             used = exit in wanted if stop_gradient else exit <= max(wanted)  # does a loss need this part's gradient?
             with torch.set_grad_enabled(gradient and used):
                 features: tuple[Tensor, ...]
@@ -129,7 +162,7 @@ class DecoupledRanker(nn.Module):
                     features = (SIMILARITIES[self.shape.match](*sides),)
                 else:
                     pairs, features = self._interact(pairs, done - join, exit - join)
-                if exit in wanted or (teacher and exit == highest):
+                if exit in wanted or (teacher and exit == exits[-1]):
                     logits[exit] = self.score(features, exit) + base
                 if exit == join and self.shape.adds_to_cosine:
                     base = self.score(features, exit)
@@ -140,10 +173,16 @@ class DecoupledRanker(nn.Module):
     def score(self, features: Sequence[Tensor], exit: int) -> Tensor:
         """Logits (pairs, 2) at an exit, without the cosine's logits that they may be added to.
 
-        `features` are those of the interaction; at the join, the similarities of the two sides.
+        `features` are those of the interaction; at the join and below it, the similarities of the two sides.
         """
-        head = self.cosine if exit == self.shape.join else self.classifiers[str(exit)]
-        return head(*features)  # type: ignore[misc, no-any-return]
+        head = self.comparing[exit] if exit <= self.shape.join else self.classifiers[str(exit)]
+        return head(*features)  # type: ignore[no-any-return]
+
+    @property
+    def comparing(self) -> dict[int, JoinExit]:
+        """The exits that compare the two sides: those of the towers, and the one at the join."""
+        at_join = {} if self.cosine is None else {self.shape.join: self.cosine}
+        return {int(exit): cast(JoinExit, head) for exit, head in self.below.items()} | at_join
 
     def rescale(self, exit: int, scale: float, shift: float) -> None:
         """Scale and shift the raw scores of an exit: the second logit minus the first."""
@@ -153,10 +192,8 @@ class DecoupledRanker(nn.Module):
             if exit == 0:
                 assert self.exit_zero is not None
                 self.exit_zero.rescale(scale, shift)
-            elif exit == self.shape.join:
-                assert self.cosine is not None
-                self.cosine.log_scale.add_(math.log(scale))
-                self.cosine.shift.mul_(scale).add_(shift)
+            elif exit <= self.shape.join:
+                self.comparing[exit].rescale(scale, shift)
             else:
                 out: Any = self.classifiers[str(exit)][-1]  # type: ignore[index]
                 out.weight *= scale
@@ -190,6 +227,11 @@ def detached(part: Tensor | Side) -> Tensor | Side:
 
 def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
     """Raise an error if no ranker of this shape can be made from the encoder."""
+    if shape.tower_exits and encoder.family.final_norm:
+        raise CascadaError(
+            f"The states between the layers of a {encoder.config.model_type} encoder have no norm, so they cannot be "
+            f"compared: leave out the exits below the join, {', '.join(map(str, shape.tower_exits))}."
+        )
     if encoder.family.relative and shape.interaction == "layers" and shape.joint_exits:
         raise CascadaError(
             f"The layers of a {encoder.config.model_type} encoder read relative positions, which documents that were "
@@ -254,17 +296,28 @@ def classifier(hidden: int, dropout: float, *, zero: bool) -> nn.Module:
 
 
 def encode(side: StagedEncoder, ids: Tensor, mask: Tensor) -> Tensor:
-    """Run a tower on ids (texts, tokens), a chunk of texts of similar length at a time, so that little is padded.
+    """Run a tower on ids (texts, tokens): the states (texts, tokens, hidden) after its last layer."""
+    return encode_layers(side, ids, mask, [side.depth])[0]
 
-    States of padding are not defined.
+
+def encode_layers(
+    side: StagedEncoder, ids: Tensor, mask: Tensor, layers: Sequence[int], *, detach: bool = False
+) -> list[Tensor]:
+    """Run a tower on ids (texts, tokens): the states (texts, tokens, hidden) after each of these layers.
+
+    A chunk of texts of similar length is run at a time, so that little is padded. States of padding are not defined.
+    With `detach`, no gradient goes from one of these layers to those before it.
     """
     lengths = mask.sum(-1)
     order = lengths.argsort()
-    chunks = []
+    chunks: list[list[Tensor]] = [[] for _ in layers]
     for start in range(0, len(order), CHUNK):
         rows = order[start : start + CHUNK]
         longest = int(lengths[rows].max())
         own, own_mask = ids[rows, :longest], mask[rows, :longest]
-        states = side.output(side.run(side.embed(own, torch.zeros_like(own)), own_mask, 0, side.depth))
-        chunks.append(pad(states, (0, 0, 0, ids.shape[1] - longest)))
-    return torch.cat(chunks)[order.argsort()]
+        states = side.embed(own, torch.zeros_like(own))
+        for chunk, first, last in zip(chunks, (0, *layers), layers, strict=False):
+            states = side.run(states.detach() if detach and first else states, own_mask, first, last)
+            chunk.append(pad(side.output(states), (0, 0, 0, ids.shape[1] - longest)))
+    back = order.argsort()
+    return [torch.cat(chunk)[back] for chunk in chunks]

@@ -30,7 +30,8 @@ class DecoupledShape:
     `join` is the number of layers that each side runs separately. `exits` continue its numbering: join 6 with exits
     (7,) is DC-BERT on six layers with one interaction layer; join 6 with exits (8, 10, 12) is a decoupled cascade. An
     exit at the join itself compares the encodings of the two sides; see `match`. If it is the last one, no layer reads
-    both sides. Exit 0, before the first layer, compares their embeddings.
+    both sides. Exits below the join compare the two sides' states there, by late interaction, and exit 0, before the
+    first layer, their embeddings.
     """
 
     join: int
@@ -51,7 +52,8 @@ class DecoupledShape:
     initialised to zero."""
     match: Match = "cosine"
     """How an exit at the join compares the two sides: by the `cosine` of their mean encodings, or by `late`
-    interaction, in which every token of the question takes its best match among the document's tokens."""
+    interaction, in which every token of the question takes its best match among the document's tokens. Exits below the
+    join have `late`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exits", tuple(self.exits))
@@ -59,10 +61,15 @@ class DecoupledShape:
             value = getattr(self, name)
             if not (name == "keep" and value is None) and (type(value) is not int or value < least):
                 raise CascadaError(f"{name} is {value!r}; it must be a whole number from {least}.")
-        layers = self.layer_exits
-        if not layers or layers[0] < self.join or any(below >= above for below, above in pairwise((-1, *self.exits))):
+        if (self.exits or (0,))[-1] < self.join or any(below >= above for below, above in pairwise((-1, *self.exits))):
             raise CascadaError(
-                f"exits are {self.exits}; they must be layers in rising order from the join, {self.join}, or 0."
+                f"exits are {self.exits}; they must be layers in rising order, the last one at the join, {self.join}, "
+                "or above it."
+            )
+        if self.tower_exits and self.match != "late":
+            raise CascadaError(
+                f"exits are {self.exits}, of which {self.tower_exits[0]} is below the join, {self.join}: there the two "
+                f"sides can be compared by late interaction only; match is {self.match}."
             )
         _check_choice("towers", self.towers, get_args(Towers))
         _check_choice("interaction", self.interaction, get_args(Interaction))
@@ -82,6 +89,16 @@ class DecoupledShape:
     def layer_exits(self) -> tuple[int, ...]:
         """The exits that follow a layer: all but exit 0."""
         return tuple(exit for exit in self.exits if exit)
+
+    @property
+    def tower_exits(self) -> tuple[int, ...]:
+        """The exits below the join that follow a layer of the towers."""
+        return tuple(exit for exit in self.layer_exits if exit < self.join)
+
+    @property
+    def tower_parts(self) -> tuple[tuple[int, int], ...]:
+        """The parts in which the towers run: the layers before and after each, up to the join."""
+        return tuple(pairwise((0, *self.tower_exits, self.join)))
 
     @property
     def exit_zero(self) -> bool:
@@ -107,6 +124,11 @@ class DecoupledShape:
     def adds_to_cosine(self) -> bool:
         """Whether scores above the join are added to the score at the join."""
         return self.scores == "added"
+
+
+def document_graph(first: int, last: int) -> str:
+    """The name of the graph of layers `first`+1 to `last` of the document tower; the first one also has embeddings."""
+    return f"document-{last}" if first else "document"
 
 
 def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:

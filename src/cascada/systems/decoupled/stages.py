@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,60 +11,99 @@ import numpy as np
 from cascada.encoders.late_interaction import ExitZero, best_matches, unit
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.executor import rows_of
-from cascada.ranking.stage import Bools, Deadline, Floats, Ints, Pairs, Scored, Stage
-from cascada.systems.decoupled.documents import Documents, EncodingStore, encode_side
+from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored, Stage
+from cascada.systems.decoupled.documents import (
+    DocumentEncodings,
+    Documents,
+    EncodingStore,
+    encode_questions,
+    own_states,
+    run_part,
+)
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
-from cascada.systems.decoupled.join import Array, JoinWeights
-from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, LSTMInput, PairsInput, SidesInput
-from cascada.text.pairs import PairTokens
+from cascada.systems.decoupled.join import Array
+from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, LSTMInput, PairsInput, SidesInput, TowerStates
+from cascada.text.pairs import EncodedPairs, PairTokens
 from cascada.text.sentence_windows import PieceLimit
 
 
 class SideEncoder:
-    """Encodes the questions and documents of pairs, as the first part of the first stage."""
+    """Encodes the questions and documents of pairs: in the first stage, or, with exits below the join, part by part."""
 
     def __init__(self, engine: DecoupledEngine, documents: Documents) -> None:
         self.engine = engine
         self.documents = documents
+        self.in_parts = bool(engine.shape.tower_exits) and documents.store is None
 
-    def encode(self, pairs: Pairs, tokens: PairTokens | None, deadline: Deadline) -> tuple[EncodedSides, Scored]:
-        """The encodings, and a `Scored` without scores: truncation, lengths and operations.
+    def begin(
+        self, pairs: Pairs, tokens: PairTokens | None, deadline: Deadline
+    ) -> tuple[TowerStates | EncodedSides, Scored]:
+        """The encodings of both sides, or of questions alone if the documents are encoded in parts; and a `Scored`
+        without scores: truncation, lengths and operations.
 
         Each distinct question and text is encoded, or looked up, once. `tokens` are those of the texts, if exit 0 has
         read them.
         """
         asked = self.engine.tokenizer.question.encode_alone(pairs.questions)
-        questions = encode_side(self.engine, asked, deadline, document=False)
+        questions = encode_questions(self.engine, asked, deadline)
         numbers: dict[str, int] = {}
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in pairs.texts], np.int64)
-        if tokens is None or self.documents.store is not None:
-            documents = self.documents.lookup(list(numbers), deadline)
+        state: TowerStates | EncodedSides
+        if self.documents.store is not None:
+            found = self.documents.lookup(list(numbers), deadline)
+            base = np.zeros(len(pairs), np.float32)
+            state = EncodedSides(questions[-1], found.arrays, pairs.owner, document_of, base)
+            truncated, lengths, operations = found.truncated, state.document_lengths, self._operations(state, found)
         else:
-            first = np.unique(document_of, return_index=True)[1]
-            documents = self.documents.encode(self.engine.tokenizer.lay_out_documents(tokens, first), deadline)
-        truncated = asked.truncated[pairs.owner] | documents.truncated[document_of]
-        base = np.zeros(len(pairs), np.float32)
-        sides = EncodedSides(questions, documents.arrays, pairs.owner, document_of, base)
+            read = self._tokens(list(numbers), document_of, tokens)
+            context = 0 if read.context is None else read.context[1]
+            state = TowerStates(-1, questions, read, {}, pairs.owner, document_of)
+            truncated, lengths = read.truncated, (read.lengths - context)[document_of]
+            operations = np.zeros(len(pairs), np.int64)
+            if not self.in_parts:
+                state, operations = self.advance(state, deadline)
+        truncated = asked.truncated[pairs.owner] | truncated[document_of] if tokens is None else tokens.truncated
+        questions_read = self.engine.flop_counts.tower(asked.lengths[pairs.owner], document=False)
         unscored = Scored(
             np.zeros(len(pairs), np.float32),
-            truncated=truncated if tokens is None else tokens.truncated,
-            tokens=sides.question_lengths + sides.document_lengths,
-            extra_flops=self._operations(sides, documents.computed),
+            truncated=truncated,
+            tokens=asked.lengths[pairs.owner] + lengths,
+            extra_flops=counted_once(pairs.owner, questions_read) + operations,
         )
-        return sides, unscored
+        return state, unscored
 
-    def _operations(self, sides: EncodedSides, computed: Bools) -> Ints:
-        """Operations of encoding, (pairs,): of a question or a computed document, counted at its first pair."""
-        count = self.engine.flop_counts.tower
-        questions = count(sides.question_lengths, document=False)
-        documents = np.where(computed[sides.document_of], count(sides.document_lengths, document=True), 0)
-        return counted_once(sides.question_of, questions) + counted_once(sides.document_of, documents)
+    def advance(self, state: TowerStates, deadline: Deadline) -> tuple[TowerStates | EncodedSides, Ints]:
+        """Run the next part of the documents' tower; with its operations, (pairs,). The last part gives encodings."""
+        part, (first, last) = state.part + 1, self.engine.shape.tower_parts[state.part + 1]
+        rows, document_of = np.unique(state.document_of, return_inverse=True)
+        before = [state.documents[number] for number in rows.tolist()] if part else None
+        states = run_part(self.engine, state.tokens, rows, before, part, deadline)
+        lengths = state.tokens.lengths[state.document_of]
+        operations = self.engine.flop_counts.tower(lengths, document=True, first=first, last=last)
+        spent = counted_once(state.document_of, operations)
+        if last < self.engine.shape.join:
+            return replace(state, part=part, documents=dict(zip(rows.tolist(), states, strict=True))), spent
+        documents: list[Array] = [*own_states(state.tokens, rows, states)]
+        base = np.zeros(len(document_of), np.float32)
+        return EncodedSides(state.questions[-1], documents, state.question_of, document_of, base), spent
+
+    def _tokens(self, texts: Sequence[str], document_of: Ints, tokens: PairTokens | None) -> EncodedPairs:
+        """The token ids of distinct texts; `tokens` are those of each pair, if exit 0 has read them."""
+        tokenizer = self.engine.tokenizer
+        if tokens is None:
+            return tokenizer.document.encode_alone(texts)
+        return tokenizer.lay_out_documents(tokens, np.unique(document_of, return_index=True)[1])
+
+    def _operations(self, sides: EncodedSides, found: DocumentEncodings) -> Ints:
+        """Operations of encoding what was not in the store, (pairs,), counted at a document's first pair."""
+        operations = self.engine.flop_counts.tower(sides.document_lengths, document=True)
+        return counted_once(sides.document_of, np.where(found.computed[sides.document_of], operations, 0))
 
 
 class DecoupledStage:
-    """The layers from one exit to the next; in the first stage, `first` is the join.
+    """The layers from one exit to the next; with a store, those above the join.
 
-    Without a store, the layers below the join are run for every candidate, and are the first stage's.
+    Without a store, the layers up to the join are run for every candidate, as part of the stages up to there.
     """
 
     def __init__(self, sides: SideEncoder, *, first: int, exit: int) -> None:
@@ -73,47 +112,58 @@ class DecoupledStage:
         self.first = first
         self.exit = exit
         shape = self.engine.shape
-        encodes = exit == shape.layer_exits[0] and sides.documents.store is None
-        self.layers = exit if encodes else exit - first
+        self.reads_store = sides.documents.store is not None
+        self.layers = exit - max(first, shape.join) if self.reads_store else exit - first
         self._last = exit == shape.exits[-1]
         self.limit = PieceLimit(self.engine.tokenizer.document, beside_question=False)
-        self.reads_store = sides.documents.store is not None
         self.reads_context = not self.reads_store
         """A context informs a candidate's encoding and is not compared itself. Stored encodings have none."""
 
-    def score(self, pairs: Pairs, state: EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline) -> Scored:
-        unscored = None
+    def score(
+        self, pairs: Pairs, state: TowerStates | EncodedSides | JoinedPairs | PairTokens | None, deadline: Deadline
+    ) -> Scored:
+        unscored, spent = None, np.zeros(len(pairs), np.int64)
         if state is None or isinstance(state, PairTokens):  # what exit 0 read, if there is one
-            state, unscored = self.sides.encode(pairs, state, deadline)
-        if self.exit == self.engine.shape.join:
-            assert isinstance(state, EncodedSides)
-            scores, operations = self._compare(state)
-            passed_on = replace(state, base=scores) if self.engine.shape.adds_to_cosine else state
-            scored = Scored(scores, None if self._last else passed_on, extra_flops=operations)
+            state, unscored = self.sides.begin(pairs, state, deadline)
+            assert unscored.extra_flops is not None
+            spent = unscored.extra_flops
+        if isinstance(state, TowerStates):
+            state, operations = self.sides.advance(state, deadline)
+            spent = spent + operations
+        if self.exit <= self.engine.shape.join:
+            assert not isinstance(state, JoinedPairs)
+            scores, compared = self._compare(state)
+            passed_on: TowerStates | EncodedSides = state
+            if isinstance(state, EncodedSides) and self.engine.shape.adds_to_cosine:
+                passed_on = replace(state, base=scores)
+            scored = Scored(scores, None if self._last else passed_on, extra_flops=compared)
         else:
+            assert not isinstance(state, TowerStates)
             scored = self._joint(state, deadline)
+        spent = spent if scored.extra_flops is None else spent + scored.extra_flops
         if unscored is None:
-            return scored
-        assert unscored.extra_flops is not None
-        spent = unscored.extra_flops if scored.extra_flops is None else unscored.extra_flops + scored.extra_flops
+            return replace(scored, extra_flops=spent)
         return replace(unscored, scores=scored.scores, state=scored.state, extra_flops=spent)
 
     def flops(self, tokens: Ints) -> Ints:
-        return self.engine.flop_counts.joint(self.first, self.exit, tokens)
+        return self.engine.flop_counts.joint(max(self.first, self.engine.shape.join), self.exit, tokens)
 
     def probability(self, scores: Floats) -> Floats:
         """The softmax of two logits is the sigmoid of their difference, which is the raw score."""
         return sigmoid(scores)
 
-    def _compare(self, state: EncodedSides) -> tuple[Floats, Ints | None]:
-        """Scores (pairs,) of the exit at the join, and the operations of comparing; None where they are negligible."""
+    def _compare(self, state: TowerStates | EncodedSides) -> tuple[Floats, Ints | None]:
+        """Scores (pairs,) of an exit at the join or below it, and the operations of comparing; None where they are
+        negligible."""
         weights = self.engine.join_weights
-        scale, shift = weights.cosine
+        scale, shift = weights.scaling[self.exit]
+        sides = state if isinstance(state, EncodedSides) else compared_sides(state)
         if self.engine.shape.match == "cosine":
-            similarity, operations = mean_cosine(state, weights), None
+            similarity, operations = mean_cosine(sides, weights.project_up), None
         else:
-            similarity = late_interaction(state, weights)
-            operations = 2 * weights.question.shape[1] * state.question_lengths * state.document_lengths
+            at_join = isinstance(state, EncodedSides)
+            similarity = late_interaction(sides, weights.project_up if at_join else None)
+            operations = 2 * weights.question.shape[1] * sides.question_lengths * sides.document_lengths
         return (scale * similarity + shift).astype(np.float32), operations
 
     def _joint(self, state: EncodedSides | JoinedPairs, deadline: Deadline) -> Scored:
@@ -159,31 +209,37 @@ def counted_once(shared: Ints, operations: Ints) -> Ints:
     return once
 
 
-def mean_cosine(state: EncodedSides, weights: JoinWeights) -> Floats:
+def compared_sides(state: TowerStates) -> EncodedSides:
+    """What an exit below the join compares: the states of both sides there, without those of contexts."""
+    rows, document_of = np.unique(state.document_of, return_inverse=True)
+    documents = own_states(state.tokens, rows, [state.documents[number] for number in rows.tolist()])
+    base = np.zeros(len(document_of), np.float32)
+    return EncodedSides(state.questions[state.part], [*documents], state.question_of, document_of, base)
+
+
+def mean_cosine(state: EncodedSides, project_up: Callable[[Array], Floats]) -> Floats:
     """The cosine of the mean encodings of each pair, (pairs,)."""
     questions = unit(np.stack([states.mean(0) for states in state.questions]))
     cached = np.stack([states.mean(0, dtype=np.float32) for states in state.documents])
-    documents = unit(weights.project_up(cached))  # linear: the projection of the mean is the mean of projections
+    documents = unit(project_up(cached))  # linear: the projection of the mean is the mean of projections
     cosines: Floats = (questions[state.question_of] * documents[state.document_of]).sum(1)
     return cosines
 
 
-def late_interaction(state: EncodedSides, weights: JoinWeights) -> Floats:
+def late_interaction(state: EncodedSides, project_up: Callable[[Array], Floats] | None) -> Floats:
     """The mean, over a question's own tokens, of the best cosine with any token of the document, (pairs,)."""
     scores = np.zeros(len(state.question_of), np.float32)
     for question, rows in zip(state.questions, rows_of(state.question_of, len(state.questions)), strict=True):
         places, row_of = np.unique(state.document_of[rows], return_inverse=True)  # equal documents score the same
-        documents = [weights.project_up(state.documents[place]) for place in places]
-        scores[rows] = best_matches(question, documents)[row_of]
+        documents = [state.documents[place] for place in places]
+        scores[rows] = best_matches(question, [*map(project_up, documents)] if project_up else documents)[row_of]
     return scores
 
 
 def stages_of(engine: DecoupledEngine, store: EncodingStore | None = None, *, add: bool = False) -> list[Stage]:
-    """The stages of a model; see `Documents` for `store` and `add`."""
+    """The stages of a model; see `Documents` for `store` and `add`. A store has encodings at the join, so that with one
+    there are no exits below it, except exit 0."""
     sides = SideEncoder(engine, Documents(engine, store, add=add))
-    join, exits = engine.shape.join, engine.shape.layer_exits
-    steps = list(pairwise(exits if engine.shape.exit_at_join else (join, *exits)))
-    if engine.shape.exit_at_join:
-        steps.insert(0, (join, join))
-    stages: list[Stage] = [DecoupledStage(sides, first=first, exit=exit) for first, exit in steps]
+    exits = [exit for exit in engine.shape.layer_exits if sides.in_parts or exit >= engine.shape.join]
+    stages: list[Stage] = [DecoupledStage(sides, first=first, exit=exit) for first, exit in pairwise((0, *exits))]
     return stages if engine.exit_zero is None else [ExitZero(engine.exit_zero, engine.tokenizer), *stages]

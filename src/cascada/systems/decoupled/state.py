@@ -1,4 +1,4 @@
-"""What the stages pass on: the encodings of both sides up to the join, the states of each pair above it.
+"""What the stages pass on: the states of both sides up to the join, the states of each pair above it.
 
 `SidesInput` and `PairsInput` make padded batches for the next interaction layers out of the two, `LSTMInput` for the
 classifier above an LSTM.
@@ -15,6 +15,28 @@ from cascada.ranking.arrays import shortest_first
 from cascada.ranking.stage import Deadline, Floats, Ints
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array
+from cascada.text.pairs import EncodedPairs
+
+
+@dataclass(frozen=True)
+class TowerStates:
+    """Both sides after a part of the towers that ends at an exit below the join; no text is stored twice."""
+
+    part: int
+    """The part that was run last; -1 if it is none yet."""
+    questions: list[list[Floats]]
+    """Of each part, (tokens, hidden) of each question: questions are encoded to the join at once."""
+    tokens: EncodedPairs
+    """Of the documents."""
+    documents: dict[int, Floats]
+    """Number of a document → its states (tokens, hidden), with those of its context."""
+    question_of: Ints  # (pairs,): the number of each pair's question
+    document_of: Ints  # (pairs,): the number of each pair's document
+
+    def take(self, rows: Ints) -> TowerStates:
+        own = self.document_of[rows]
+        documents = {number: self.documents[number] for number in np.unique(own).tolist()}
+        return replace(self, documents=documents, question_of=self.question_of[rows], document_of=own)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from cascada.graphs.piece_vectors import load_vectors
 from cascada.graphs.session import graph_file
 from cascada.systems.decoupled.join import load_join_weights
 from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
+from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, document_graph, read_exported
 
 Array = NDArray[np.float32]
 Weights = dict[str, Array]
@@ -42,12 +42,17 @@ def unpacked(folder: Path) -> DecoupledRanker:
             f"{folder} is an exported ranker that cannot be trained on: only int8 exports that end at the join can. "
             "Train the ranker it was exported from."
         )
-    graph = Graph(folder / graph_file("document", safe=True))
-    tower = graph.embeddings() | graph.layers()
-    model = DecoupledRanker(StagedEncoder(BertModel(_config(exported, graph, tower))), _shape(exported))
+    parts = exported.tower_parts
+    graphs = [Graph(folder / graph_file(document_graph(first, last), safe=True)) for first, last in parts]
+    tower = graphs[0].embeddings()
+    for graph, (first, _) in zip(graphs, parts, strict=True):
+        tower |= graph.layers(first)
+    model = DecoupledRanker(StagedEncoder(BertModel(_config(exported, graphs[0], tower))), _shape(exported))
     weights = {f"document.encoder.{name}": array for name, array in tower.items()}
-    scale, shift = load_join_weights(folder).cosine
-    weights |= {"cosine.log_scale": np.array(np.log(scale), np.float32), "cosine.shift": np.array(shift, np.float32)}
+    for exit, (scale, shift) in load_join_weights(folder, exported.join).scaling.items():
+        name = "cosine" if exit == exported.join else f"below.{exit}"
+        weights |= {f"{name}.log_scale": np.array(np.log(scale), np.float32)}
+        weights |= {f"{name}.shift": np.array(shift, np.float32)}
     if model.exit_zero:
         vectors = load_vectors(folder)
         weights |= {"exit_zero.weights": vectors.weights, "exit_zero.scaling": np.array(vectors.scaling)}
@@ -99,20 +104,21 @@ class Graph:
                 biases = [self.known[name] for name in adding.input if name in self.known] if adding else []
                 yield weight, biases[0] if biases else np.zeros(weight.shape[1], np.float32)
 
-    def layers(self) -> Weights:
+    def layers(self, first: int) -> Weights:
+        """The weights of the graph's layers, of which `first` stand before it."""
         weights: Weights = {}
         attention = zip(self.of("Attention", dimensions=2), self.of("Attention", dimensions=1), strict=True)
         for number, (weight, bias) in enumerate(attention):
             parts = ("query", "key", "value"), np.split(weight, 3, 1), np.split(bias, 3)
             for role, own, own_bias in zip(*parts, strict=True):
-                name = f"encoder.layer.{number}.attention.self.{role}"
+                name = f"encoder.layer.{first + number}.attention.self.{role}"
                 weights |= {f"{name}.weight": own.T, f"{name}.bias": own_bias}
         for place, (weight, bias) in enumerate(self.dense()):
-            name = f"encoder.layer.{place // 3}.{DENSE[place % 3]}"
+            name = f"encoder.layer.{first + place // 3}.{DENSE[place % 3]}"
             weights |= {f"{name}.weight": weight.T, f"{name}.bias": bias}
         norms = list(self.of("SkipLayerNormalization", dimensions=1))
         for place, (gamma, beta) in enumerate(zip(norms[::2], norms[1::2], strict=True)):
-            name = f"encoder.layer.{place // 2}.{NORMS[place % 2]}"
+            name = f"encoder.layer.{first + place // 2}.{NORMS[place % 2]}"
             weights |= {f"{name}.weight": gamma, f"{name}.bias": beta}
         return weights
 

@@ -23,6 +23,8 @@ SHAPES = {
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
     "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
     "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
+    "exits below the join": {"join": 3, "exits": (1, 2, 3), "towers": "shared", "match": "late"},
+    "exits below and above the join": {"join": 3, "exits": (1, 4), "keep": 8, "match": "late"},
 }
 
 

@@ -358,9 +358,10 @@ def test_further_layers_start_as_the_last_layers_of_the_tower(encoder_folder, tm
 
 MISTAKES = {
     "no join": ({"join": 0, "exits": (2,)}, "join is 0; it must be a whole number from 1"),
-    "exits below the join": ({"join": 3, "exits": (2, 4)}, "rising order from the join, 3"),
+    "exits below the join": ({"join": 3, "exits": (2, 4), "match": "cosine"}, "late interaction only; match is cosine"),
+    "the last exit below the join": ({"join": 3, "exits": (1, 2), "match": "late"}, "the last one at the join, 3"),
     "exits in no order": ({"join": 2, "exits": (4, 3)}, "rising order"),
-    "no exit but 0": ({"join": 2, "exits": (0,)}, "rising order from the join, 2, or 0"),
+    "no exit but 0": ({"join": 2, "exits": (0,)}, "the last one at the join, 2"),
     "no layer for an lstm": ({"join": 2, "exits": (0, 2), "interaction": "lstm"}, "the last, and no other, is above"),
     "too deep": ({"join": 5, "exits": (6,)}, "join is 5, but the encoder has 4 layers"),
     "too many layers": ({"join": 4, "exits": (9,)}, "5 layers above the join, but the encoder has 4"),

@@ -24,12 +24,12 @@ TEXTS = ["one two three", "two", "four five six seven"]
 
 @pytest.fixture(scope="module")
 def late_folder(encoder_folder, words, tmp_path_factory):
-    """A late-interaction ranker with exit 0, as the bundled model is."""
+    """A late-interaction ranker with exit 0 and one below the join."""
     folder = tmp_path_factory.mktemp("late")
-    shape = DecoupledShape(join=4, exits=(4,), towers="shared", match="late", question_length=16, max_length=64)
+    shape = DecoupledShape(join=4, exits=(2, 4), towers="shared", match="late", question_length=16, max_length=64)
     model = DecoupledRanker(load_encoder(encoder_folder), shape)
     save(model.eval(), folder / "late", tokenizer=encoder_folder, card="")
-    cut(folder / "late", (0, 4), folder / "late-0", texts=words)
+    cut(folder / "late", (0, 2, 4), folder / "late-0", texts=words)
     return folder / "late-0"
 
 

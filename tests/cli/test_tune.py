@@ -211,3 +211,8 @@ def test_short_lists_are_left_alone_if_asked(model, data):
     assert [stage.candidates for stage in ranker.rank("bada", [f"bade {n}" for n in range(40)]).stages] == [40, 20]
     with_text = cascada("tune", model, data, "--ratios", "0.5", "--budget", 1, "--at-least", 10)
     assert "drop 0.5 (at least 10 stay)" in with_text
+    for wrong, said in (("10,5,2", "at_least has 3 numbers"), ("ten", "--at-least ten: expected whole numbers")):
+        with pytest.raises(CascadaError, match=said):
+            tune(model, data, "--at-least", wrong)
+    with pytest.raises(CascadaError, match="with keep_best, it is one number"):
+        tune(model, data, "--keep-best", 0.6, "--confidence", 0.9, "--at-least", "10,5")

@@ -115,3 +115,11 @@ def test_a_ratio_with_a_least_number_drops_its_share_but_never_below_it(ratio, k
 def test_a_least_number_must_be_one():
     with pytest.raises(CascadaError, match="at_least is 0"):
         with_least((Decimal("0.5"),), 0)
+
+
+def test_least_numbers_are_one_for_all_exits_or_one_for_each():
+    half = Decimal("0.5")
+    assert with_least((half, half), 40) == (AtLeast(half, 40), AtLeast(half, 40))
+    assert with_least((half, half), [60, 20]) == (AtLeast(half, 60), AtLeast(half, 20))
+    with pytest.raises(CascadaError, match="at_least has 3 numbers, but this ranker drops candidates at 2 exits"):
+        with_least((half, half), [60, 20, 5])

@@ -48,7 +48,7 @@ def tune(
     loss: float | None = None,
     keep_best: float | None = None,
     margins: bool = False,
-    at_least: int | None = None,
+    at_least: int | Sequence[int] | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     store: LocalPath | None = None,
@@ -68,7 +68,8 @@ def tune(
     - `keep_best`: keep counts with which the full model's best candidate survives in this share of questions, with this
       `confidence`; with `margins`, margins instead of keep counts: drops that look at the scores of each question.
 
-    With `at_least`, no exit drops below this many candidates, so that short lists are left alone.
+    With `at_least`, no exit drops below this many candidates, so that short lists are left alone: one number, or one
+    for each exit but the last.
 
     It is chosen on one half of the questions, drawn by `seed`, and checked on the other. `scores` is a file that keeps
     the scores of every exit, so that the model need not run again. `picture` plots quality against cost. `save` makes
@@ -76,7 +77,10 @@ def tune(
     """
     for module in ("scipy", "matplotlib"):
         require(module, "eval", "tuning")
-    choose = chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name, margins=margins, least=at_least)
+    if keep_best is not None and not isinstance(at_least, (int, type(None))):
+        raise CascadaError(f"at_least is {at_least!r}; with keep_best, it is one number for all exits.")
+    least = at_least if isinstance(at_least, int) else None
+    choose = chooser(budget, loss, keep_best, confidence, Measure.parse(measure).name, margins=margins, least=least)
     ratios = _ratios(grid)
     if scores and not Path(scores).resolve().parent.is_dir():
         raise CascadaError(f"The scores {scores} cannot be written: there is no folder {Path(scores).parent}.")

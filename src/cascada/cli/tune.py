@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cascada.cli.options import AsJson, Root, Store, numbers
+from cascada.cli.options import AsJson, Root, Store, numbers, whole_numbers
 from cascada.core.errors import CascadaError
 
 
@@ -44,7 +44,10 @@ def tune(
         ),
     ] = False,
     at_least: Annotated[
-        int | None, typer.Option(min=1, help="Never drop below this many candidates: short lists are left alone.")
+        str | None,
+        typer.Option(
+            help="Never drop below this many candidates, so that short lists are left alone: 40, or 60,20 for two exits."
+        ),
     ] = None,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="The confidence level of --keep-best.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Determines which half of the questions to choose on.")] = 0,
@@ -80,7 +83,7 @@ def tune(
             loss=loss,
             keep_best=keep_best,
             margins=margins,
-            at_least=at_least,
+            at_least=_one_or_more(whole_numbers(at_least, "--at-least")),
             confidence=confidence,
             seed=seed,
             store=store,
@@ -98,6 +101,11 @@ def tune(
     console.print(tuning, highlight=False, markup=False)
     if save:
         console.print("Saved: by default the model now drops candidates by this plan.", highlight=False)
+
+
+def _one_or_more(least: list[int] | None) -> int | list[int] | None:
+    """One number stands for all exits."""
+    return least[0] if least and len(least) == 1 else least
 
 
 def _forget(folder: Path) -> str:

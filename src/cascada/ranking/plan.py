@@ -109,11 +109,15 @@ def drops_nobody(rule: Rule) -> bool:
     return not isinstance(rule, (int, Margin)) and ratio_of(rule) == 0
 
 
-def with_least(plan: Plan, keep: int) -> Plan:
-    """A plan of drop ratios or margins whose exits never leave fewer than `keep` candidates."""
-    if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-        raise CascadaError(f"at_least is {keep!r}; it must be a whole number from 1.")
-    return tuple(_with_least(rule, keep) for rule in plan)
+def with_least(plan: Plan, keep: int | Sequence[int]) -> Plan:
+    """A plan of drop ratios or margins whose exits never leave fewer than `keep` candidates: one number for all exits,
+    or one for each."""
+    least = [keep] * len(plan) if isinstance(keep, int) else [*keep]
+    if any(isinstance(number, bool) or not isinstance(number, int) or number < 1 for number in least):
+        raise CascadaError(f"at_least is {keep!r}; it must be a whole number from 1, or one for each exit.")
+    if len(least) != len(plan):
+        raise CascadaError(f"at_least has {len(least)} numbers, but this ranker drops candidates at {len(plan)} exits.")
+    return tuple(_with_least(rule, number) for rule, number in zip(plan, least, strict=True))
 
 
 def _with_least(rule: Rule, keep: int) -> Rule:

@@ -46,7 +46,7 @@ def tune(
     at_least: Annotated[
         str | None,
         typer.Option(
-            help="Never drop below this many candidates, so that short lists are left alone: 40, or 60,20 for two exits."
+            help="Never drop below this many candidates: short lists are left alone. 40, or 60,20 for two exits."
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="The confidence level of --keep-best.")] = 0.95,

@@ -56,6 +56,7 @@ TORCH = (
                 "hierarchical_heads",
                 "interaction",
                 "meeting",
+                "towers",
                 "aggregation",
                 "folder",
                 "calibrate",

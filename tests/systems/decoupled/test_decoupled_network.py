@@ -12,8 +12,9 @@ from cascada.encoders.encoder import load_encoder
 from cascada.encoders.families import additive_mask
 from cascada.systems.decoupled.folder import begin, load, save
 from cascada.systems.decoupled.meeting import JoinExit, late_interaction
-from cascada.systems.decoupled.network import CHUNK, DecoupledRanker
+from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
+from cascada.systems.decoupled.towers import CHUNK
 
 SHAPES = {
     "dc-bert": {"join": 4, "exits": (5,)},

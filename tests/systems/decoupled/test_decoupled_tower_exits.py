@@ -12,9 +12,10 @@ from cascada.systems.decoupled.engine import document_encoder
 from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.folder import load, save
 from cascada.systems.decoupled.meeting import late_interaction
-from cascada.systems.decoupled.network import DecoupledRanker, encode_layers
+from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.systems.decoupled.stages import stages_of
+from cascada.systems.decoupled.towers import encode_layers
 from cascada.training.recipes import parse_recipe
 from cascada.training.single_run import build_trainer, train_model
 

@@ -16,7 +16,8 @@ from cascada.ranking.stage import Bools, Floats, Ints
 from cascada.systems.decoupled.cost import DecoupledFlops
 from cascada.systems.decoupled.folder import load
 from cascada.systems.decoupled.join import Array, JoinWeights
-from cascada.systems.decoupled.network import DecoupledRanker, encode_layers
+from cascada.systems.decoupled.network import DecoupledRanker
+from cascada.systems.decoupled.towers import encode_layers
 from cascada.text.sides import SideTokenizer
 
 

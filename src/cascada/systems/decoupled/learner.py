@@ -30,10 +30,11 @@ from cascada.systems.decoupled.folder import (
     keeps_projection,
     save,
 )
-from cascada.systems.decoupled.network import DecoupledRanker, encode
+from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
 from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
 from cascada.systems.decoupled.stages import stages_of
+from cascada.systems.decoupled.towers import encode
 from cascada.text.sides import SideTokenizer
 from cascada.training.batches import BatchPlan
 from cascada.training.exit_learner import ExitLearner

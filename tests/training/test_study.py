@@ -7,6 +7,7 @@ import pytest
 
 from cascada.core.errors import CascadaError
 from cascada.core.folder import read_shape
+from cascada.core.probe import can_run
 from cascada.data import load, qrels
 from cascada.metrics import evaluate
 from cascada.ranking import Ranker
@@ -208,9 +209,9 @@ def measured_by(content, cascade_folder, tmp_path, data):
     """`measured_by(questions)`: the evaluation of a trained cascade in a study, on n questions."""
     model = shutil.copytree(cascade_folder, tmp_path / "model")
 
-    def by(questions=None):
+    def by(questions=None, **changes):
         tests = {"dev": load(str(data / "dev.jsonl"), questions=questions)}
-        ((_, evaluation, _),) = measure(study(content), model, "dev", tests)
+        ((_, evaluation, _),) = measure(study(content, **changes), model, "dev", tests)
         return evaluation
 
     by.model = model
@@ -223,6 +224,16 @@ def test_a_changed_test_set_is_ranked_again(measured_by):
     assert again.questions > 5
     (measured_by.model / "test-dev.trec").unlink()
     assert measured_by() == again
+
+
+@pytest.mark.skipif(not can_run("torch bfloat16"), reason="bfloat16 needs a processor that can multiply in it")
+def test_test_sets_can_be_measured_in_bfloat16(measured_by):
+    measured_by()
+    run = measured_by.model / "test-dev.trec"
+    whole = run.read_text()
+    run.unlink()
+    measured_by(precision="bfloat16")
+    assert run.read_text() != whole
 
 
 def test_a_saved_drop_plan_has_no_effect_on_a_study(measured_by):

@@ -63,6 +63,8 @@ class StudyRecipe(Settings):
     """Sequential rankers: name → variants, the smallest first, whose models of the same seed run one after another."""
     transfer: Literal["once", "each seed"] = "once"
     """With a `tanda` base: train the transfer step once, or anew for every seed."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """In which precision the test sets are measured."""
     losses: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """For `losses.png`: a level → the variants whose training loss at that level is drawn."""
 
@@ -112,8 +114,10 @@ def members(study: StudyRecipe) -> Iterator[Member]:
 
 def run_study(study: StudyRecipe, console: Console | None = None) -> dict[str, Any]:
     """Train what is missing, measure everything, and write the report into the output; returns `results.json`."""
+    from cascada.training.precision import products_in
     from cascada.training.study_report import write_measured, write_report
 
+    products_in(study.precision)  # raises if the processor cannot
     check_names(study)
     runs = list(members(study))  # so that a mistake in any of them is reported before the first one trains
     check_tests(study, runs)
@@ -213,12 +217,15 @@ def measure(
 
 def exit_runs_of(study: StudyRecipe, model: Path, name: str, groups: list[Group]) -> list[Run]:
     """A run for each exit, or for the last one alone where that is enough; TREC files in the model's folder."""
+    from cascada.training.precision import products_in
+
     each = study.exits == "each" or (study.drops and len(read_shape(model)["exits"]) > 1)
     suffixes = [f"-exit{exit}" for exit in read_shape(model)["exits"]] if each else [""]
     paths = [model / f"test-{slug(name)}{suffix}.trec" for suffix in suffixes]
     runs = [read_run(path) for path in paths if path.exists()]
     if len(runs) < len(paths) or not all(_covers(run, groups) for run in runs):
-        runs = _ranked(model, groups, each=bool(each))
+        with products_in(study.precision):
+            runs = _ranked(model, groups, each=bool(each))
         for run, path in zip(runs, paths, strict=True):
             write_run(run, path)
     return runs

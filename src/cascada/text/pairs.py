@@ -142,9 +142,19 @@ class PairTokenizer:
     """Lays out `[CLS] question [SEP] sentence [SEP]`, whatever these tokens are called in the model's vocabulary."""
 
     def __init__(
-        self, tokenizer: Tokenizer, *, max_length: int, pad_id: int = 0, prompt: str = "", token_types: bool = True
+        self,
+        tokenizer: Tokenizer,
+        *,
+        max_length: int,
+        pad_id: int = 0,
+        prompt: str = "",
+        before_single: str = "",
+        token_types: bool = True,
     ) -> None:
-        """`prompt` stands before every question of a pair. Without `token_types`, all tokens have type 0."""
+        """`prompt` stands before every question of a pair, `before_single` before every text that is encoded alone.
+
+        Without `token_types`, all tokens have type 0.
+        """
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self.tokenizer = tokenizer
@@ -153,14 +163,14 @@ class PairTokenizer:
         self.prompt = prompt
         layout = _pair_layout(tokenizer)
         self.layout = layout if token_types else replace(layout, types=(0, 0))
-        self.single = _single_layout(tokenizer)
-        """The special tokens before and after a text that is encoded alone."""
+        self.single = _single_layout(tokenizer, before_single)
+        """What stands before and after a text that is encoded alone: special tokens, and a prompt if there is one."""
         self.not_words = _not_words(tokenizer)
         """The ids of special tokens, and of the piece that stands for anything unknown."""
         self.room = max_length - self.layout.special
         self._recent: tuple[dict[str, list[int]], Ids] = {}, np.empty(0, np.int32)
         """Texts that were tokenised last, each with its place in the ids; replaced as one, for other threads."""
-        if self.room < 2:
+        if min(self.room, max_length - sum(map(len, self.single))) < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
         if not 0 <= pad_id < tokenizer.get_vocab_size():
             raise CascadaError(f"pad_id is {pad_id}; the vocabulary has {tokenizer.get_vocab_size():,} pieces.")
@@ -333,8 +343,9 @@ def _pair_layout(tokenizer: Tokenizer) -> PairLayout:
     return PairLayout(around_question, around_text, (pair.type_ids[first[0]], pair.type_ids[second[0]]))
 
 
-def _single_layout(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
-    """Special tokens before and after a single text."""
+def _single_layout(tokenizer: Tokenizer, prompt: str) -> tuple[list[int], list[int]]:
+    """Special tokens before and after a single text; those before it are followed by the prompt."""
     single = tokenizer.encode("a")
     own = [position for position, sequence in enumerate(single.sequence_ids) if sequence == 0]
-    return single.ids[: own[0]], single.ids[own[-1] + 1 :]
+    before = tokenizer.encode(prompt, add_special_tokens=False).ids if prompt else []
+    return single.ids[: own[0]] + before, single.ids[own[-1] + 1 :]

@@ -12,7 +12,10 @@ from cascada.text.pairs import Bools, EncodedPairs, Ints, PairLayout, PairTokeni
 
 
 class SideTokenizer:
-    """Encodes `[CLS] question [SEP]` and `[CLS] document [SEP]`, each truncated by itself."""
+    """Encodes `[CLS] question [SEP]` and `[CLS] document [SEP]`, each truncated by itself.
+
+    A prompt may stand before every question, and another one before every document.
+    """
 
     def __init__(self, question: PairTokenizer, document: PairTokenizer) -> None:
         self.question = question
@@ -20,36 +23,42 @@ class SideTokenizer:
         self.pad_id = document.pad_id
 
     @classmethod
-    def load(cls, folder: Path, *, question_length: int, max_length: int, pad_id: int) -> SideTokenizer:
-        question = PairTokenizer.load(folder, max_length=question_length, pad_id=pad_id)
-        return cls(question, PairTokenizer(question.tokenizer, max_length=max_length, pad_id=pad_id))
+    def load(
+        cls, folder: Path, *, question_length: int, max_length: int, pad_id: int, prompts: tuple[str, str] = ("", "")
+    ) -> SideTokenizer:
+        own = PairTokenizer.load(folder, max_length=max(question_length, max_length), pad_id=pad_id).tokenizer
+        question, document = (
+            PairTokenizer(own, max_length=length, pad_id=pad_id, before_single=prompt)
+            for length, prompt in zip((question_length, max_length), prompts, strict=True)
+        )
+        return cls(question, document)
 
     def encode(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> EncodedPairs:
         """Encode `questions[owner[i]]`, as type 0, followed by `texts[i]`, as type 1.
 
         A text that several questions share is tokenised once.
         """
-        single = self.document.single
         tokens = self.tokenise(questions, texts, owner)
-        encoded = PairLayout(single, single).lay_out(tokens)
+        encoded = PairLayout(self.question.single, self.document.single).lay_out(tokens)
         assert tokens.context is not None
-        return replace(encoded, context=(len(single[0]), tokens.context)) if tokens.context.any() else encoded
+        start = len(self.document.single[0])
+        return replace(encoded, context=(start, tokens.context)) if tokens.context.any() else encoded
 
     def tokenise(self, questions: Sequence[str], texts: Sequence[str], owner: Sequence[int] | Ints) -> PairTokens:
         """The first half of `encode`: token ids of each side, truncated by itself, but not laid out."""
         numbers: dict[str, int] = {}  # distinct text → its number
         document_of = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)  # (pairs,)
         ids, asked, documents = pool(self.question.token_ids(questions), self.document.token_ids(list(numbers)))
-        special = sum(map(len, self.document.single))
+        special = [sum(map(len, side.single)) for side in (self.question, self.document)]
         context = self.document.context_lengths(list(numbers))
-        context -= without_context(documents, context, np.full(len(numbers), self.document.max_length - special))
+        context -= without_context(documents, context, np.full(len(numbers), self.document.max_length - special[1]))
         asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
         truncated = np.zeros(len(texts), bool)
-        for side, own in ((self.question, asked), (self.document, documents)):
-            room = side.max_length - special
+        for side, own, around in zip((self.question, self.document), (asked, documents), special, strict=True):
+            room = side.max_length - around
             truncated |= own[:, 1] > room
             own[:, 1] = np.minimum(own[:, 1], room)
-        return PairTokens(ids, asked, documents, truncated, 2 * special, context[document_of])
+        return PairTokens(ids, asked, documents, truncated, sum(special), context[document_of])
 
     def lay_out_documents(self, tokens: PairTokens, rows: Ints) -> EncodedPairs:
         """The texts of some pairs, each encoded by itself, from what `tokenise` returned."""

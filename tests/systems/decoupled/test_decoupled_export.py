@@ -115,6 +115,8 @@ def test_the_folder_keeps_its_keys(encoder_folder, tmp_path, scores):
         "fingerprint",
         "question_length",
         "max_length",
+        "question_prompt",
+        "document_prompt",
     }
     assert (
         set(shape)

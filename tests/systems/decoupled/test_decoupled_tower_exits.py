@@ -25,6 +25,7 @@ KINDS = {
     "shared": BELOW,
     "two towers and a joint layer": {"join": 3, "exits": (1, 3, 4), "match": "late", "scores": "added", **SIZES},
     "nothing at the join": {"join": 3, "exits": (0, 2, 4), "match": "late", "keep": 8, **SIZES},
+    "prompts": BELOW | {"question_prompt": "bada ", "document_prompt": "bade bado "},
 }
 
 

@@ -36,8 +36,7 @@ class OnnxEngine:
         self.join_weights = load_join_weights(folder, shape.join)
         self.exit_zero = load_vectors(folder) if shape.exit_zero else None
         self.flop_counts = DecoupledFlops(shape, shape.hidden, shape.feed_forward, shape.attention_heads)
-        lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
-        self.tokenizer = SideTokenizer.load(folder, **lengths, pad_id=shape.pad_id)
+        self.tokenizer = SideTokenizer.load(folder, **shape.lengths, pad_id=shape.pad_id)
         self.run_batches = Workers(threads).run
         self._question = session_of(folder, "question", shape.precision)
         parts = [document_graph(first, last) for first, last in shape.tower_parts]

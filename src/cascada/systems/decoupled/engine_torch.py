@@ -111,10 +111,8 @@ def torch_engine(folder: Path, *, bfloat16: bool = False) -> TorchEngine:
 
 
 def tokenizer_of(model: DecoupledRanker, folder: Path) -> SideTokenizer:
-    """The tokenizer in `folder`, with the model's maximum lengths."""
-    shape = model.shape
-    lengths = {"question_length": shape.question_length, "max_length": shape.max_length}
-    return SideTokenizer.load(folder, **lengths, pad_id=model.pad_id)
+    """The tokenizer in `folder`, with the model's maximum lengths and prompts."""
+    return SideTokenizer.load(folder, **model.shape.lengths, pad_id=model.pad_id)
 
 
 def array(tensor: Tensor) -> Floats:

@@ -142,7 +142,8 @@ def fingerprint(model: DecoupledRanker, tokenizer: Path) -> str:
     The precision in which documents are encoded, float32 or bfloat16, is left out: it changes nearly all values by less
     than one step of int8, as much as storing them in int8 does.
     """
-    digest = hashlib.sha256(f"{model.shape.join} {model.shape.keep} {model.shape.max_length}".encode())
+    shape = model.shape
+    digest = hashlib.sha256(f"{shape.join} {shape.keep} {shape.max_length}{shape.document_prompt}".encode())
     digest.update((tokenizer / "tokenizer.json").read_bytes())
     for name, weight in sorted(model.state_dict().items()):
         if name.startswith(("document.", "down.")):

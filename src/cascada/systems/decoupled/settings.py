@@ -43,6 +43,11 @@ class DecoupledModel(Settings):
     """How an exit at the join compares the two sides: by `late` interaction of all tokens, or by the `cosine` of their
     mean encodings."""
 
+    question_prompt: str = DecoupledShape.question_prompt
+    """What stands before every question, as the encoder was trained to read: `query: ` for E5."""
+    document_prompt: str = DecoupledShape.document_prompt
+    """The same for documents: `passage: ` for E5."""
+
     @model_validator(mode="after")
     def _layers_can_start_by_matching(self) -> DecoupledModel:
         if self.start == "matching" and self.interaction != "layers":

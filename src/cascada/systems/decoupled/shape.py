@@ -55,6 +55,11 @@ class DecoupledShape:
     interaction, in which every token of the question takes its best match among the document's tokens. Exits below the
     join have `late`."""
 
+    question_prompt: str = ""
+    """What stands before every question, as the encoder was trained to read: `query: ` for E5."""
+    document_prompt: str = ""
+    """The same for documents: `passage: ` for E5."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "exits", tuple(self.exits))
         for name, least in (("join", 1), ("question_length", 8), ("max_length", 8), ("keep", 1)):
@@ -84,6 +89,12 @@ class DecoupledShape:
             raise CascadaError(f"scores are added, but exits {self.exits} have none at the join, {self.join}.")
         if isinstance(self.dropout, bool) or not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
             raise CascadaError(f"dropout is {self.dropout!r}; it must be a number from 0 to below 1.")
+
+    @property
+    def lengths(self) -> dict[str, Any]:
+        """What the tokenizer of both sides has to know."""
+        prompts = self.question_prompt, self.document_prompt
+        return {"question_length": self.question_length, "max_length": self.max_length, "prompts": prompts}
 
     @property
     def layer_exits(self) -> tuple[int, ...]:

@@ -1,7 +1,10 @@
 """Question and document are encoded separately, as a decoupled ranker reads them."""
 
 import numpy as np
+import pytest
 
+from cascada.core.errors import CascadaError
+from cascada.text.context import InContext
 from cascada.text.sides import SideTokenizer, padded_sides
 
 
@@ -17,3 +20,37 @@ def test_a_text_that_several_questions_share_is_tokenised_once_and_follows_each(
     for row, one in enumerate(alone):
         for found, expected in zip(padded_sides(together, [row], 0), padded_sides(one, [0], 0), strict=True):
             assert all(np.array_equal(*pair) for pair in zip(found, expected, strict=True))
+
+
+def test_prompts_stand_before_every_question_and_document(encoder_folder, words):
+    plain = SideTokenizer.load(encoder_folder, question_length=12, max_length=16, pad_id=0)
+    asked, read = f"{words[0]} ", f"{words[1]} {words[2]} "
+    prompted = SideTokenizer.load(encoder_folder, question_length=12, max_length=16, pad_id=0, prompts=(asked, read))
+    questions, texts, owner = words[3:5], [words[5], f"{words[6]} {words[7]}", "", " ".join(words[8:40])], [0, 1, 1, 0]
+    found = prompted.encode(questions, texts, owner)
+    expected = plain.encode([asked + one for one in questions], [read + text for text in texts], owner)
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.truncated.tolist() == expected.truncated.tolist() == [False, False, False, True]
+    tokens = prompted.tokenise(questions, texts, owner)
+    assert tokens.lengths.tolist() == found.lengths.tolist()
+    assert (
+        prompted.document.encode_alone(texts).ids.tolist()
+        == plain.document.encode_alone([read + text for text in texts]).ids.tolist()
+    )
+    laid_out = prompted.lay_out_documents(tokens, np.arange(4))
+    assert laid_out.ids.tolist() == prompted.document.encode_alone(texts).ids.tolist()
+
+
+def test_a_context_follows_the_prompt(encoder_folder, words):
+    prompted = SideTokenizer.load(
+        encoder_folder, question_length=12, max_length=16, pad_id=0, prompts=("", f"{words[1]} ")
+    )
+    encoded = prompted.document.encode_alone([InContext(words[3], words[4])])
+    start, lengths = encoded.context
+    assert (start, lengths.tolist()) == (2, [1])
+    assert encoded.ids[start] == prompted.document.tokens([words[4]])[0][0]
+
+
+def test_a_prompt_that_leaves_no_room_is_refused(encoder_folder, words):
+    with pytest.raises(CascadaError, match="max_length is 8: too short"):
+        SideTokenizer.load(encoder_folder, question_length=8, max_length=8, pad_id=0, prompts=(" ".join(words[:6]), ""))

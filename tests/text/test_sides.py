@@ -33,22 +33,20 @@ def test_prompts_stand_before_every_question_and_document(encoder_folder, words)
     assert found.truncated.tolist() == expected.truncated.tolist() == [False, False, False, True]
     tokens = prompted.tokenise(questions, texts, owner)
     assert tokens.lengths.tolist() == found.lengths.tolist()
-    assert (
-        prompted.document.encode_alone(texts).ids.tolist()
-        == plain.document.encode_alone([read + text for text in texts]).ids.tolist()
-    )
+    alone = prompted.document.encode_alone(texts).ids.tolist()
+    assert alone == plain.document.encode_alone([read + text for text in texts]).ids.tolist()
     laid_out = prompted.lay_out_documents(tokens, np.arange(4))
-    assert laid_out.ids.tolist() == prompted.document.encode_alone(texts).ids.tolist()
+    assert laid_out.ids.tolist() == alone
 
 
 def test_a_context_follows_the_prompt(encoder_folder, words):
-    prompted = SideTokenizer.load(
-        encoder_folder, question_length=12, max_length=16, pad_id=0, prompts=("", f"{words[1]} ")
-    )
+    prompts = "", f"{words[1]} "
+    prompted = SideTokenizer.load(encoder_folder, question_length=12, max_length=16, pad_id=0, prompts=prompts)
+    prompt, context = (prompted.document.tokens([word])[0] for word in (words[1], words[4]))
     encoded = prompted.document.encode_alone([InContext(words[3], words[4])])
     start, lengths = encoded.context
-    assert (start, lengths.tolist()) == (2, [1])
-    assert encoded.ids[start] == prompted.document.tokens([words[4]])[0][0]
+    assert (start, lengths.tolist()) == (1 + len(prompt), [len(context)])
+    assert encoded.ids[1 : start + len(context)].tolist() == prompt + context
 
 
 def test_a_prompt_that_leaves_no_room_is_refused(encoder_folder, words):

@@ -42,7 +42,7 @@ def test_prompts_stand_before_every_question_and_document(encoder_folder, words)
 def test_a_context_follows_the_prompt(encoder_folder, words):
     prompts = "", f"{words[1]} "
     prompted = SideTokenizer.load(encoder_folder, question_length=12, max_length=16, pad_id=0, prompts=prompts)
-    prompt, context = (prompted.document.tokens([word])[0] for word in (words[1], words[4]))
+    prompt, context = (prompted.document.tokens([text])[0] for text in (words[1], InContext("", words[4]).before))
     encoded = prompted.document.encode_alone([InContext(words[3], words[4])])
     start, lengths = encoded.context
     assert (start, lengths.tolist()) == (1 + len(prompt), [len(context)])

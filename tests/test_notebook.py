@@ -32,7 +32,7 @@ def test_every_cell_runs_and_the_text_is_right_about_it(outputs):
     assert count == 234
     assert "disastrous financial situation" in ranking.items[0].text
     assert cost == pytest.approx(0.256, abs=0.001)
-    assert best[:2] == (212, 6)
+    assert best[:2] == (212, 12)
     assert full == (1.0, True)
     assert likely[0][0] == 134
     assert "Lavoisier" in answer[0]

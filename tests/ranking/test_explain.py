@@ -122,7 +122,7 @@ def test_a_ranker_without_layers_has_no_layer_to_name():
 
 def test_exit_0_computes_something_and_is_named():
     lines = drawn(Ranker.load("bm25+cascada-mini").rank("a", ["a", "b"]))
-    assert [line.split("  ")[0] for line in lines[3:6]] == ["start", "exit 0", "layer 6"]
+    assert [line.split("  ")[0] for line in lines[3:6]] == ["start", "exit 0", "layer 12"]
 
 
 def test_scores_of_any_size_keep_their_column():

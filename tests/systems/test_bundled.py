@@ -26,9 +26,9 @@ def asker(ranker):
 
 
 def test_it_has_exit_0_and_a_plan_that_leaves_short_lists_alone(ranker):
-    assert ranker.exits == (0, 6)
+    assert ranker.exits == (0, 12)
     plan = json.loads((FOLDER / "plan.json").read_text(encoding="utf-8"))
-    assert plan["exits"] == [0, 6]
+    assert plan["exits"] == [0, 12]
     assert Ranker.load("cascada-mini").plan == ranker.plan
     texts = [f"Sentence {number} is about something." for number in range(400)]
     assert [stage.candidates for stage in ranker.rank("What is it about?", texts[:60]).stages] == [60, 60]
@@ -59,7 +59,7 @@ def test_documents_can_be_encoded_before_they_are_ranked(tmp_path):
     store = store_for(encoder, tmp_path / "store")
     fill(store, encoder, texts)
     stored = Ranker.load(store=store)
-    assert stored.exits == (6,)
+    assert stored.exits == (12,)
     assert stored.score("When did Tesla die?", texts) == pytest.approx(
         Ranker.load().score("When did Tesla die?", texts), abs=0.02
     )

@@ -33,6 +33,8 @@ SHAPES = {
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
     "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
     "late interaction alone": {"join": 4, "exits": (4,), "towers": "shared", "match": "late"},
+    "late interaction and cosine": {"join": 3, "exits": (3,), "towers": "shared", "match": "both"},
+    "both in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "both", "scores": "added"},
     "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
 }
 
@@ -62,6 +64,8 @@ def engine_of(folder, **shape):
     model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape, max_length=32, question_length=12)).eval()
     for classifier in model.classifiers.values():  # those that add to the cosine start at zero
         torch.nn.init.normal_(classifier[-1].weight)
+    if model.shape.match == "both":
+        model.cosine.weights.data.copy_(torch.tensor([1.5, 0.6]))
     return TorchEngine(model, tokenizer_of(model, folder))
 
 

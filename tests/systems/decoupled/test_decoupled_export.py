@@ -22,6 +22,8 @@ SHAPES = {
     "cascade": {"join": 2, "exits": (2, 3, 4), "keep": 8, "towers": "shared"},
     "added to the cosine": {"join": 2, "exits": (2, 3, 4), "scores": "added"},
     "late interaction": {"join": 2, "exits": (2, 3, 4), "scores": "added", "match": "late"},
+    "late interaction and cosine": {"join": 3, "exits": (2, 3), "towers": "shared", "match": "both"},
+    "both in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "both", "scores": "added"},
     "late interaction in fewer dimensions": {"join": 2, "exits": (2, 3), "keep": 8, "match": "late"},
     "exits below the join": {"join": 3, "exits": (1, 2, 3), "towers": "shared", "match": "late"},
     "exits below and above the join": {"join": 3, "exits": (1, 4), "keep": 8, "match": "late"},
@@ -33,6 +35,8 @@ def save_model(folder, encoder_folder, **shape):
     model = DecoupledRanker(load_encoder(encoder_folder), DecoupledShape(**shape, max_length=32, question_length=12))
     for classifier in model.classifiers.values():  # those that add to the cosine start at zero
         torch.nn.init.normal_(classifier[-1].weight, std=0.05)
+    if model.shape.match == "both":
+        model.cosine.weights.data.copy_(torch.tensor([1.5, 0.6]))
     save(model, folder, tokenizer=encoder_folder, card="# Card\n")
     return folder
 

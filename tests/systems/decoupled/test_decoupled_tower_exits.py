@@ -25,6 +25,7 @@ KINDS = {
     "shared": BELOW,
     "two towers and a joint layer": {"join": 3, "exits": (1, 3, 4), "match": "late", "scores": "added", **SIZES},
     "nothing at the join": {"join": 3, "exits": (0, 2, 4), "match": "late", "keep": 8, **SIZES},
+    "both similarities at the join": BELOW | {"match": "both"},
     "prompts": BELOW | {"question_prompt": "bada ", "document_prompt": "bade bado "},
 }
 
@@ -152,10 +153,11 @@ def test_they_learn_together(content_in, encoder_folder, tmp_path, gradient):
         assert not trained[f"document.{name}"].equal(begun[name])
 
 
-def test_scores_start_at_the_scale_of_their_similarities(content_in, encoder_folder, tmp_path):
+@pytest.mark.parametrize("match", ["late", "both"])
+def test_scores_start_at_the_scale_of_their_similarities(content_in, encoder_folder, tmp_path, match):
     """Whatever the encoder's similarities deviate by, the scores of a question's candidates deviate by about 2."""
     content = content_in(tmp_path, "run", epochs=1)
-    content["model"] = {"kind": "decoupled", "encoder": str(encoder_folder), **BELOW}
+    content["model"] = {"kind": "decoupled", "encoder": str(encoder_folder), **BELOW, "match": match}
     learner = build_trainer(parse_recipe(content, "recipe"), tmp_path / "run").learner
     examples = learner.examples
     for exit in (1, 2, 3):
@@ -167,6 +169,8 @@ def test_scores_start_at_the_scale_of_their_similarities(content_in, encoder_fol
                 logits = learner.model.eval()(**batch, exits=[exit])[exit]
             deviations.append(float((logits[:, 1] - logits[:, 0]).std(correction=0)))
         assert 1 < np.mean(deviations) < 4
+    if match == "both":
+        assert learner.model.cosine.others[0] != 1, "the one that deviates less counts more"
 
 
 def test_training_above_a_store_refuses_exits_that_it_cannot_train(content_in, encoder_folder, tmp_path):

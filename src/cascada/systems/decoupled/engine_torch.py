@@ -100,6 +100,7 @@ def join_weights_of(model: DecoupledRanker) -> JoinWeights:
             document=array(positions[split:] + types[1]),
             up=(array(model.up.weight.T), array(model.up.bias)) if model.shape.keep else None,
             scaling={exit: head.scaling for exit, head in model.comparing.items()},
+            cosine=sum(model.cosine.others) if model.cosine else 0.0,
         )
 
 

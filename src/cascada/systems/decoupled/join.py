@@ -32,6 +32,8 @@ class JoinWeights:
     up: tuple[Floats, Floats] | None = None  # (keep, hidden), (hidden,): from the cached to all dimensions
     scaling: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     """Scale and shift of the similarity, at each exit that compares the two sides."""
+    cosine: float = 0.0
+    """The weight of the cosine of means, which is added to late interaction at the join."""
 
     def project_up(self, cached: Array) -> Floats:
         """Cached encodings (…, keep) in all dimensions, (…, hidden)."""
@@ -60,6 +62,7 @@ def save_join_weights(weights: JoinWeights, folder: Path) -> None:
         up=up,
         up_bias=up_bias,
         scaling=np.array([(exit, *own) for exit, own in weights.scaling.items()], np.float64).reshape(-1, 3),
+        cosine_weight=np.array(weights.cosine),
     )
 
 
@@ -67,9 +70,10 @@ def load_join_weights(folder: Path, join: int) -> JoinWeights:
     """Load the weights that `save_join_weights` wrote."""
     with reading(folder / JOIN_FILE), np.load(folder / JOIN_FILE, allow_pickle=False) as arrays:
         up = (arrays["up"], arrays["up_bias"]) if arrays["up"].size else None
+        cosine = float(arrays["cosine_weight"]) if "cosine_weight" in arrays else 0.0
         if "scaling" in arrays:
             scaling = {int(exit): (scale, shift) for exit, scale, shift in arrays["scaling"].tolist()}
         else:  # an export by an earlier version, which could have one exit that compares
             scale, shift = arrays["cosine"].tolist()
             scaling = {join: (scale, shift)}
-        return JoinWeights(arrays["question"], arrays["document"], up, scaling)
+        return JoinWeights(arrays["question"], arrays["document"], up, scaling, cosine)

@@ -30,6 +30,7 @@ from cascada.systems.decoupled.folder import (
     keeps_projection,
     save,
 )
+from cascada.systems.decoupled.meeting import JoinExit
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.settings import DecoupledModel, DecoupledTraining
 from cascada.systems.decoupled.shape import DecoupledShape, ExportedDecoupled, read_exported
@@ -164,17 +165,21 @@ def start_comparing(model: DecoupledRanker, examples: SideExamples) -> None:
     """Start the scale and shift of each exit that compares the two sides by the similarities of some training lists."""
     model.eval()
     comparing = model.comparing
-    similarities: dict[int, list[torch.Tensor]] = {exit: [] for exit in comparing}
+    similarities: dict[JoinExit, list[torch.Tensor]] = {head: [] for head in comparing.values()}
+
+    def seen(head: JoinExit, inputs: tuple[torch.Tensor], _: object) -> None:
+        similarities[head].append(inputs[0])
+
+    hooks = [head.register_forward_hook(seen) for head in similarities]
     own_only = replace(examples, others=0, teacher_scores=None)
     for number in evenly_spaced(range(int(examples.owner.max()) + 1), STATE_QUESTIONS):
         batch = own_only.collate(np.flatnonzero(examples.owner == number).tolist())
         del batch["labels"], batch["owner"]
-        for exit, logits in model(**batch, exits=list(comparing)).items():
-            scale, shift = comparing[exit].scaling
-            similarities[exit].append((logits[:, 1] - logits[:, 0] - shift) / scale)
-    for exit, own in similarities.items():
-        deviations = torch.stack([part.std(correction=0) for part in own])
-        comparing[exit].start(float(deviations.mean()), float(torch.cat(own).mean()))
+        model(**batch, exits=list(comparing))
+    for hook in hooks:
+        hook.remove()
+    for head, lists in similarities.items():
+        head.start(lists)
 
 
 def start_projection(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group]) -> None:

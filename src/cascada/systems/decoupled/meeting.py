@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -20,15 +21,23 @@ class JoinExit(nn.Module):
     """An exit at or below the join: scale · similarity + shift. The trained scale and shift keep the order of the
     similarities and make the score a probability."""
 
-    def __init__(self) -> None:
+    def __init__(self, similarities: int = 1) -> None:
+        """`similarities`: the number of similarities of a pair, whose weighted sum counts."""
         super().__init__()
         self.log_scale = nn.Parameter(torch.tensor(2.3))  # a logarithm, because a negative scale would invert the order
         self.shift = nn.Parameter(torch.tensor(-5.0))
+        self.weights = nn.Parameter(torch.ones(similarities)) if similarities > 1 else None
 
     @property
     def scaling(self) -> tuple[float, float]:
-        """Scale and shift."""
-        return float(self.log_scale.exp()), float(self.shift)
+        """Scale and shift of the first similarity, to which others may be added; see `others`."""
+        first = 1.0 if self.weights is None else float(self.weights[0])
+        return float(self.log_scale.exp()) * first, float(self.shift)
+
+    @property
+    def others(self) -> list[float]:
+        """The weights of the other similarities, where the first one's is 1."""
+        return [] if self.weights is None else (self.weights[1:] / self.weights[0]).tolist()
 
     @torch.no_grad()
     def rescale(self, scale: float, shift: float) -> None:
@@ -37,19 +46,29 @@ class JoinExit(nn.Module):
         self.shift.mul_(scale).add_(shift)
 
     @torch.no_grad()
-    def start(self, deviation: float, mean: float) -> None:
-        """Start from similarities whose mean is `mean`, and which deviate by `deviation` among a question's documents.
+    def start(self, lists: Sequence[Tensor]) -> None:
+        """Start from the similarities of some questions' documents, for each question (pairs,), or (pairs, n).
 
-        Similarities of encoders deviate by .01 to .1. If scores did so too, the towers would learn to spread the
-        similarities before they learn to order the documents.
+        Several similarities start with the same say. Similarities of encoders deviate by .01 to .1 among a question's
+        documents. If scores did so too, the towers would learn to spread the similarities before they learn to order
+        the documents.
         """
+        if self.weights is not None:
+            deviations = torch.stack([own.std(0, correction=0) for own in lists]).mean(0).clamp(min=1e-6)
+            self.weights.copy_(deviations[0] / deviations)
+        lists = [self.similarity(own) for own in lists]
+        deviation = float(torch.stack([own.std(correction=0) for own in lists]).mean())
         scale = START_DEVIATION / max(deviation, 1e-6)
         self.log_scale.fill_(math.log(scale))
-        self.shift.fill_(-scale * (mean + deviation))
+        self.shift.fill_(-scale * (float(torch.cat(lists).mean()) + deviation))
 
-    def forward(self, similarity: Tensor) -> Tensor:
-        """Logits (pairs, 2) of similarities (pairs,)."""
-        score = self.log_scale.exp() * similarity + self.shift
+    def similarity(self, similarities: Tensor) -> Tensor:
+        """The similarity (pairs,) that counts, of similarities (pairs,) or (pairs, n)."""
+        return similarities if self.weights is None else similarities @ self.weights
+
+    def forward(self, similarities: Tensor) -> Tensor:
+        """Logits (pairs, 2) of similarities (pairs,) or (pairs, n)."""
+        score = self.log_scale.exp() * self.similarity(similarities) + self.shift
         return torch.stack((torch.zeros_like(score), score), -1)
 
 
@@ -131,4 +150,9 @@ def own_tokens(mask: Tensor) -> Tensor:
     return torch.where(lengths > 2, inner, mask)
 
 
-SIMILARITIES = {"cosine": mean_cosine, "late": late_interaction}
+def both(question: Side, document: Side) -> Tensor:
+    """Late interaction and the cosine of mean encodings of each pair, (pairs, 2)."""
+    return torch.stack((late_interaction(question, document), mean_cosine(question, document)), -1)
+
+
+SIMILARITIES = {"cosine": mean_cosine, "late": late_interaction, "both": both}

@@ -47,7 +47,8 @@ class DecoupledRanker(nn.Module):
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
-        self.cosine = JoinExit() if shape.exit_at_join else None  # a name in saved weights
+        similarities = 2 if shape.match == "both" else 1
+        self.cosine = JoinExit(similarities) if shape.exit_at_join else None  # a name in saved weights
         self.below = nn.ModuleDict({str(exit): JoinExit() for exit in shape.tower_exits})
         self.exit_zero = ExitZeroWeights(self.document) if shape.exit_zero else None
         zero = shape.adds_to_cosine

@@ -40,8 +40,8 @@ class DecoupledModel(Settings):
     """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
     initialised to zero."""
     match: Match = "late"
-    """How an exit at the join compares the two sides: by `late` interaction of all tokens, or by the `cosine` of their
-    mean encodings."""
+    """How an exit at the join compares the two sides: by `late` interaction of all tokens, by the `cosine` of their
+    mean encodings, or by the weighted sum of `both`."""
 
     question_prompt: str = DecoupledShape.question_prompt
     """What stands before every question, as the encoder was trained to read: `query: ` for E5."""

@@ -20,7 +20,7 @@ READ_QUESTION, READ_DOCUMENT = "lstm-question", "lstm-document"
 Towers = Literal["two", "shared"]
 Interaction = Literal["layers", "linear", "lstm"]
 Scores = Literal["own", "added"]
-Match = Literal["cosine", "late"]
+Match = Literal["cosine", "late", "both"]
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class DecoupledShape:
     initialised to zero."""
     match: Match = "cosine"
     """How an exit at the join compares the two sides: by the `cosine` of their mean encodings, or by `late`
-    interaction, in which every token of the question takes its best match among the document's tokens. Exits below the
-    join have `late`."""
+    interaction, in which every token of the question takes its best match among the document's tokens; or by the
+    weighted sum of `both`. Exits below the join have `late`."""
 
     question_prompt: str = ""
     """What stands before every question, as the encoder was trained to read: `query: ` for E5."""
@@ -71,7 +71,7 @@ class DecoupledShape:
                 f"exits are {self.exits}; they must be layers in rising order, the last one at the join, {self.join}, "
                 "or above it."
             )
-        if self.tower_exits and self.match != "late":
+        if self.tower_exits and self.match == "cosine":
             raise CascadaError(
                 f"exits are {self.exits}, of which {self.tower_exits[0]} is below the join, {self.join}: there the two "
                 f"sides can be compared by late interaction only; match is {self.match}."

@@ -163,6 +163,8 @@ class DecoupledStage:
         else:
             at_join = isinstance(state, EncodedSides)
             similarity = late_interaction(sides, weights.project_up if at_join else None)
+            if at_join and self.engine.shape.match == "both":
+                similarity = similarity + np.float32(weights.cosine) * mean_cosine(sides, weights.project_up)
             operations = 2 * weights.question.shape[1] * sides.question_lengths * sides.document_lengths
         return (scale * similarity + shift).astype(np.float32), operations
 

@@ -49,7 +49,10 @@ def unpacked(folder: Path) -> DecoupledRanker:
         tower |= graph.layers(first)
     model = DecoupledRanker(StagedEncoder(BertModel(_config(exported, graphs[0], tower))), _shape(exported))
     weights = {f"document.encoder.{name}": array for name, array in tower.items()}
-    for exit, (scale, shift) in load_join_weights(folder, exported.join).scaling.items():
+    join = load_join_weights(folder, exported.join)
+    if exported.match == "both":
+        weights["cosine.weights"] = np.array([1, join.cosine], np.float32)
+    for exit, (scale, shift) in join.scaling.items():
         name = "cosine" if exit == exported.join else f"below.{exit}"
         weights |= {f"{name}.log_scale": np.array(np.log(scale), np.float32)}
         weights |= {f"{name}.shift": np.array(shift, np.float32)}

@@ -28,3 +28,9 @@ test -e data/mini/sentences-scored.jsonl ||
         runs/e5-int8=1 runs/mini-teacher-int8=1
 
 cascada train "$recipes/mini.yaml"
+test -e runs/mini-averaged ||
+    python "$recipes/average.py" runs/mini-trained runs/e5-small runs/mini-averaged data/mini/passages-scored.jsonl
+test -e runs/mini-calibrated || cascada calibrate runs/mini-averaged data/mini/calibration.jsonl runs/mini-calibrated
+test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
+cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.85 --at-least 60 --budget 1 --save
+python "$recipes/table.py" data/mini/dev runs/cascada-mini

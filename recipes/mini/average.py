@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("encoder", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("lists")
-    parser.add_argument("--share", type=float, default=0.5, help="of the trained weights")
+    parser.add_argument("--share", type=float, default=0.65, help="of the trained weights")
     options = parser.parse_args()
     model = averaged(load(options.trained), options.encoder, options.share)
     groups = sample(load_groups(options.lists, mode="raw"), LISTS, lambda group: group.question)

@@ -55,7 +55,7 @@ def test_what_was_unpacked_ranks_as_the_export_and_packs_again(exported, encoder
 
 def test_a_recipe_that_names_the_bundled_model_has_its_shape_and_its_idf():
     shape = shape_of(DecoupledModel(kind="decoupled", encoder="cascada-mini"))
-    assert (shape.join, shape.exits, shape.towers, shape.match) == (12, (0, 12), "shared", "late")
+    assert (shape.join, shape.exits, shape.towers, shape.match) == (12, (0, 12), "shared", "both")
     assert (shape.question_length, shape.max_length) == (64, 256)
     assert (shape.question_prompt, shape.document_prompt) == ("query: ", "passage: ")
     no_exit_zero = shape_of(DecoupledModel(kind="decoupled", encoder="cascada-mini", exits=(12,), dropout=0.2))

@@ -14,7 +14,9 @@ from typing import Any
 from cascada.bench.picture import draw
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-NOBODY_DROPPED = "cascada int8, nobody dropped"
+OWN = {"cascada int8, nobody dropped": "cascada int8 α=0", "cascada int8, margins": "cascada int8, own plan"}
+"""The rows of Cascada that have a name of their own, and what `cascada bench` calls them."""
+NOBODY_DROPPED = next(iter(OWN))
 EXITS = (0, 4, 6, 8, 10, 12)
 
 
@@ -31,7 +33,7 @@ def engines(rows: list[list[str]]) -> list[dict[str, Any]]:
     for name, seconds, *_ in rows:
         peer = not name.startswith(("cascada", "0."))
         if peer or name in quality:
-            engine = name if peer else "cascada int8 α=0" if name == NOBODY_DROPPED else f"cascada int8, drop {name}"
+            engine = name if peer else OWN.get(name, f"cascada int8, drop {name}")
             cells = [{"candidates": 400, "median": float(seconds)}]
             found.append(
                 {"engine": engine, "cells": cells, "quality": {"MAP": quality.get(name, quality[NOBODY_DROPPED])}}
@@ -45,7 +47,7 @@ def main() -> None:
         "measure": "MAP",
         "data": "SQuAD dev, all sentences of the article",
         "questions": 200,
-        "candidates_mean": 213,
+        "candidates_mean": 219,
     }
     results = {
         "machine": {"cpu": {"cores": 2}},

@@ -12,16 +12,11 @@ import plans  # noqa: E402
 
 
 def test_every_plan_has_its_time_its_cost_and_its_map(cascade_folder, tmp_path, words, monkeypatch, capsys):
-    groups = [
-        Group(
-            words[number],
-            tuple(
-                Candidate(f"{words[number + place]} {words[place]}", int(place == 0)) for place in range(10 + number)
-            ),
-            f"q{number}",
-        )
-        for number in range(4)
-    ]
+    groups = []
+    for number in range(4):
+        texts = [f"{words[number + place]} {words[place]}" for place in range(10 + number)]
+        candidates = tuple(Candidate(text, int(place == 0)) for place, text in enumerate(texts))
+        groups.append(Group(words[number], candidates, f"q{number}"))
     write_jsonl(groups, tmp_path / "lists.jsonl")
     arguments = [str(cascade_folder), str(tmp_path / "lists.jsonl"), "--drop", "0", "--drop", "0.5", "--longest", "2"]
     monkeypatch.setattr(sys, "argv", ["plans", *arguments])

@@ -30,9 +30,12 @@ def test_exit_0_is_added_with_texts_to_count_in(cascade_folder, words, tmp_path)
 
 @pytest.fixture
 def misleading(tmp_path, words):
-    """Lists in which the rarer word of every question is in the incorrect candidates, and texts to take IDF from."""
+    """Lists in which the rarer word of every question is in the incorrect candidates, and texts to take IDF from.
+
+    It is so much rarer in the texts that it counts more although most candidates have it.
+    """
     common, rare, *others = words[:40]
-    texts = [common] * 12 + [rare] * 10 + [others[n % len(others)] for n in range(78)]
+    texts = [common] * 22 + [rare] * 10 + [others[n % len(others)] for n in range(68)]
     (tmp_path / "texts.txt").write_text("\n".join(texts), encoding="utf-8")
     with (tmp_path / "lists.jsonl").open("w") as file:
         for number in range(160):

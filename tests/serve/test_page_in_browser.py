@@ -113,7 +113,7 @@ def test_a_stage_without_layers_is_named_by_what_it_is(page):
         page.evaluate("document.getElementById('drop').value = 50")
         page.click("#go")
         expect(page.locator(".bar")).to_have_count(3)
-        assert page.locator("#exits b").all_inner_texts() == ["start", "exit 0", "6"]
+        assert page.locator("#exits b").all_inner_texts() == ["start", "exit 0", "12"]
         labels = [bar.get_attribute("aria-label") for bar in page.locator(".bar.out").all()]
         assert [label.partition(", ")[2] for label in labels] == ["dropped at exit 0", "dropped at start"]
 

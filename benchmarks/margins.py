@@ -1,0 +1,59 @@
+"""Which margins lose least on the worst of several sets, at a limited cost; from scores that `cascada tune` has saved.
+
+    cascada tune models/ct tune.jsonl --mode raw --scores tune.npz
+    python benchmarks/margins.py models/ct tune.jsonl=tune.npz other.jsonl=other.npz --most 0.25
+
+`cascada tune --margins` chooses margins by how often the best candidate survives; here MAP decides.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from decimal import Decimal
+from pathlib import Path
+
+from cascada.data import load
+from cascada.ranking.plan import Margin, Plan, drop_plan
+from cascada.ranking.tuning import replay
+from cascada.ranking.tuning.scores_file import load_scores
+from cascada.systems.load import model_digest
+
+FIRST = ("1.2", "1.4", "1.6", "1.8", "2.0", "2.2", "2.5", "3.0")
+MIDDLE, LATE = ("99", "5", "7", "9"), (("3", "5", "7", "99"), ("3", "5", "7"))
+LEAST = (20, 12, 8, 5, 3)
+"""For a cascade with five exits before the last: margins of raw scores to try at each, and how many candidates stay."""
+
+
+def plans() -> list[Plan]:
+    grid = itertools.product(FIRST, MIDDLE, MIDDLE, *LATE)
+    return [tuple(Margin(Decimal(one), least) for one, least in zip(row, LEAST, strict=True)) for row in grid]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("sets", nargs="+", metavar="LISTS=SCORES")
+    parser.add_argument("--most", type=float, default=0.25, help="the largest relative cost on any set")
+    options = parser.parse_args()
+    tried, digest = plans(), model_digest(options.model, None)
+    costs, losses = [0.0] * len(tried), [0.0] * len(tried)
+    for name in options.sets:
+        lists, _, scores = name.rpartition("=")
+        exits = load_scores(Path(scores), digest, load(lists, mode="raw"))
+        figures = replay(exits, [*tried, drop_plan(0, len(exits.exits))], ("MAP",))
+        full = figures.row(len(tried))["MAP"]
+        for place in range(len(tried)):
+            row = figures.row(place)
+            costs[place] = max(costs[place], row["relative_cost"])
+            losses[place] = max(losses[place], full - row["MAP"])
+    within = [place for place in range(len(tried)) if costs[place] <= options.most]
+    best = min(within, key=lambda place: (losses[place], costs[place]))
+    margins = ", ".join(str(rule.margin) for rule in tried[best] if isinstance(rule, Margin))
+    print(
+        f"{len(tried):,} tried: margins {margins}; MAP falls by {losses[best]:.4f} at most, at a cost of {costs[best]:.3f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -50,9 +50,8 @@ def main() -> None:
     within = [place for place in range(len(tried)) if costs[place] <= options.most]
     best = min(within, key=lambda place: (losses[place], costs[place]))
     margins = ", ".join(str(rule.margin) for rule in tried[best] if isinstance(rule, Margin))
-    print(
-        f"{len(tried):,} tried: margins {margins}; MAP falls by {losses[best]:.4f} at most, at a cost of {costs[best]:.3f}"
-    )
+    print(f"{len(tried):,} tried: margins {margins}")
+    print(f"MAP falls by {losses[best]:.4f} at most, at a relative cost of {costs[best]:.3f} at most")
 
 
 if __name__ == "__main__":

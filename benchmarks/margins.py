@@ -1,9 +1,11 @@
 """Which margins lose least on the worst of several sets, at a limited cost; from scores that `cascada tune` has saved.
 
     cascada tune models/ct tune.jsonl --mode raw --scores tune.npz
-    python benchmarks/margins.py models/ct tune.jsonl=tune.npz other.jsonl=other.npz --most 0.25
+    python benchmarks/margins.py models/ct tune.jsonl=tune.npz other.jsonl=other.npz --most 0.25 --at-least 20,12 \\
+        --margins 1.2,1.6,2,3 --margins 3,5,99
 
-`cascada tune --margins` chooses margins by how often the best candidate survives; here MAP decides.
+`--margins` names those to try, once for each exit before the last. `cascada tune --margins` chooses margins by how
+often the best candidate survives; here MAP decides.
 """
 
 from __future__ import annotations
@@ -19,25 +21,26 @@ from cascada.ranking.tuning import replay
 from cascada.ranking.tuning.scores_file import load_scores
 from cascada.systems.load import model_digest
 
-FIRST = ("1.2", "1.4", "1.6", "1.8", "2.0", "2.2", "2.5", "3.0")
-MIDDLE, LATE = ("99", "5", "7", "9"), (("3", "5", "7", "99"), ("3", "5", "7"))
-LEAST = (20, 12, 8, 5, 3)
-"""For a cascade with five exits before the last: margins of raw scores to try at each, and how many candidates stay."""
 
-
-def plans() -> list[Plan]:
-    grid = itertools.product(FIRST, MIDDLE, MIDDLE, *LATE)
-    return [tuple(Margin(Decimal(one), least) for one, least in zip(row, LEAST, strict=True)) for row in grid]
+def plans(margins: list[str], at_least: list[int]) -> list[Plan]:
+    """Every combination of one margin for each exit, which leaves at least so many candidates."""
+    grid = itertools.product(*(row.split(",") for row in margins))
+    return [tuple(Margin(Decimal(one), least) for one, least in zip(row, at_least, strict=True)) for row in grid]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("sets", nargs="+", metavar="LISTS=SCORES")
+    parser.add_argument("--margins", action="append", required=True, help="of raw scores, to try at an exit: 1.2,1.6,2")
+    parser.add_argument("--at-least", required=True, help="how many candidates stay at each exit: 20,12,8")
     parser.add_argument("--most", type=float, default=0.25, help="the largest relative cost on any set")
     options = parser.parse_args()
-    tried, digest = plans(), model_digest(options.model, None)
-    costs, losses = [0.0] * len(tried), [0.0] * len(tried)
+    at_least = [int(least) for least in options.at_least.split(",")]
+    if len(at_least) != len(options.margins):
+        parser.error(f"--at-least has {len(at_least)} numbers, --margins is given {len(options.margins)} times.")
+    tried, digest = plans(options.margins, at_least), model_digest(options.model, None)
+    costs, losses = [0.0] * len(tried), [float("-inf")] * len(tried)
     for name in options.sets:
         lists, _, scores = name.rpartition("=")
         exits = load_scores(Path(scores), digest, load(lists, mode="raw"))
@@ -48,6 +51,8 @@ def main() -> None:
             costs[place] = max(costs[place], row["relative_cost"])
             losses[place] = max(losses[place], full - row["MAP"])
     within = [place for place in range(len(tried)) if costs[place] <= options.most]
+    if not within:
+        parser.error(f"every plan costs more than {options.most} on one of the sets.")
     best = min(within, key=lambda place: (losses[place], costs[place]))
     margins = ", ".join(str(rule.margin) for rule in tried[best] if isinstance(rule, Margin))
     print(f"{len(tried):,} tried: margins {margins}")

@@ -1,18 +1,22 @@
 """Ratios and tables, from made-up measurements."""
 
 from itertools import combinations
+from statistics import fmean, median
 
 import pytest
 from matplotlib.text import Text
 
+from cascada.bench.measure import OWN_LISTS
 from cascada.bench.picture import draw
 from cascada.bench.report import heading, ratios, reference, tables
 from cascada.bench.show import markdown
+from cascada.core.errors import CascadaError
 
 
 def cell(candidates, seconds, **more):
-    times = {"seconds": [seconds], "median": seconds, "p95": seconds, "throughput": candidates / seconds}
-    return {"candidates": candidates, "peak_memory": 500_000_000, **times, **more}
+    times = {"seconds": [seconds], "mean": seconds, "median": seconds, "p95": seconds}
+    ranked = 190 if candidates == OWN_LISTS else candidates
+    return {"candidates": candidates, "ranked": ranked, "peak_memory": 500_000_000, **times, **more}
 
 
 def row(engine, *cells, problem=None):
@@ -99,11 +103,12 @@ def with_quality(results):
     figures = [0.8, 0.79, None, 0.79, 0.785]
     for engine, value in zip(results["engines"], figures, strict=True):
         if value:
-            engine["quality"] = {"MAP": value, "seconds": 1.25}
+            engine["quality"] = {"MAP": value}
     results["engines"][0]["quality"] = {"MAP": 0.8, "of": "cascada fp32 α=0"}
     results["engines"][-1]["quality"]["relative_cost"] = 0.4
-    results["engines"].append(row("cascada int8, own plan", cell(400, 0.25, flops=10**11, full_flops=4 * 10**11)))
-    results["engines"][-1]["quality"] = {"MAP": 0.784, "seconds": 0.2, "relative_cost": 0.25}
+    costs = {"flops": 10**11, "full_flops": 4 * 10**11, "relative_cost": 0.24}
+    results["engines"].append(row("cascada int8, own plan", cell(400, 0.25, **costs)))
+    results["engines"][-1]["quality"] = {"MAP": 0.784, "relative_cost": 0.25, "relative_cost_p95": 0.4}
     results["quality"] = {"data": "dev", "measure": "MAP", "questions": 50, "candidates_mean": 190.5}
     return results
 
@@ -111,13 +116,43 @@ def with_quality(results):
 def test_the_first_table_has_quality_beside_speed(with_quality):
     table = tables(with_quality)[0]
     assert table.title == (
-        "MAP on dev (50 questions, 190.5 candidates on average), and seconds at 400 candidates; "
+        "MAP on dev (50 questions, 190.5 candidates on average), and median seconds at 400 candidates; "
         "* that of cascada fp32 α=0, whose layers it runs under another head"
     )
     rows = {cells[0]: cells[1:] for cells in table.rows}
-    assert rows["sentence-transformers torch fp32"][:3] == ["0.8000*", "4.000", "1.00"]
-    assert rows["cascada int8, own plan"] == ["0.7840", "0.250", "16.00", "8.00", "0.250", "0.200"]
+    assert rows["sentence-transformers torch fp32"][:4] == ["0.8000*", "–", "4.000", "1.00"]
+    assert rows["cascada int8, own plan"] == ["0.7840", "0.250 (0.400)", "0.250", "16.00", "8.00", "0.240"]
     assert "FlashRank int8" not in rows
+
+
+@pytest.fixture
+def on_lists(with_quality):
+    """Every repeat ranked another list."""
+    with_quality["texts"]["lists"] = 3
+    seconds = {"sentence-transformers torch fp32": [4.0, 8.0, 4.0], "cascada int8 α=0.5": [0.5, 1.0, 0.1]}
+    for engine in with_quality["engines"]:
+        times = seconds.get(engine["engine"], [1.0, 1.0, 1.0])
+        costs = {"flops": 10**11, "full_flops": 10**11, "relative_cost": 0.2} if "cascada" in engine["engine"] else {}
+        more = {"seconds": times, "median": median(times)}
+        engine["cells"] = [cell(100, fmean(times)) | more, cell(OWN_LISTS, fmean(times), **costs) | more]
+    return with_quality
+
+
+def test_over_lists_times_and_ratios_are_of_means(on_lists):
+    assert ratios(on_lists, OWN_LISTS)["cascada int8 α=0.5"]["against torch"] == pytest.approx(10)
+    quality, times, speed, _, _ = tables(on_lists)
+    assert quality.title.startswith(
+        "MAP on dev (50 questions, 190.5 candidates on average), and mean seconds on the lists as they are; "
+    )
+    assert reference(on_lists) == OWN_LISTS
+    (row,) = [row for row in times.rows if row[0] == "cascada int8 α=0.5"]
+    assert row[1:] == ["0.533 (0.533)", "0.533 (0.533)"]
+    assert times.header == ["", "100", "own lists"]
+    assert times.title.endswith(
+        "mean (95th percentile), over 3 lists of the data; own lists: 190 candidates on average"
+    )
+    assert speed.title == "On the lists as they are"
+    assert next(row[1] for row in speed.rows if row[0] == "cascada int8 α=0.5") == "356"
 
 
 def test_a_plan_is_compared_with_its_own_engine_without_drops(with_quality):
@@ -136,6 +171,13 @@ def test_the_names_in_the_picture_of_quality_against_speed_do_not_overlap(with_q
     assert len(names) == 9
     assert not any(one.overlaps(other) for one, other in combinations(names, 2))
     assert (tmp_path / "quality.png").stat().st_size > 10_000
+
+
+def test_with_data_that_no_engine_was_measured_on_there_is_no_picture(with_quality, tmp_path):
+    for engine in with_quality["engines"]:
+        engine.pop("quality", None)
+    with pytest.raises(CascadaError, match="There is no picture: no engine was measured on the data"):
+        draw(with_quality, tmp_path / "quality.png")
 
 
 def test_the_plans_that_no_other_plan_beats_are_joined_in_the_picture(with_quality, tmp_path):

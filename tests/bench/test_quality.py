@@ -71,7 +71,6 @@ def test_a_plan_has_the_figures_that_evaluate_finds_for_it(quality, texts, tmp_p
     for name, drop in (("cascada int8 α=0", 0), ("cascada int8, drop 0.5", [0.5])):
         found = evaluate(run_of(ranker, quality.groups, RankOptions(drop=drop)), quality.qrels, ("MAP",)).mean["MAP"]
         assert rows[name]["quality"]["MAP"] == pytest.approx(found)
-        assert rows[name]["quality"]["seconds"] > 0
     costs = [rows[name]["quality"]["relative_cost"] for name in rows]
     assert costs == [1, pytest.approx((9 + 5) / 18)]
 

@@ -86,9 +86,11 @@ def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(mea
     )
     assert rows["cascada int8, drop 0.5"]["quality"]["MAP"] == pytest.approx(json.loads(evaluated.stdout)["MAP"])
     assert found["quality"]["questions"] == 4
+    assert found["texts"]["lists"] == 2
+    assert [cell["ranked"] for cell in rows["cascada int8 α=0"]["cells"]] == [8]
     shown = run("--from", tmp_path / "results.json", "--markdown", "--picture", tmp_path / "quality.png").stdout
     assert re.search(
-        r"MAP on \S*dev\S* .*\(4 questions, 8 candidates on average\), and seconds at 12 candidates", shown
+        r"MAP on \S*dev\S* .*\(4 questions, 8 candidates on average\), and mean seconds on the lists as they are", shown
     )
     assert (tmp_path / "quality.png").stat().st_size > 10_000
 
@@ -102,8 +104,12 @@ def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(mea
         (["--shape", "2x24", "--drop", "much", "--quick"], "--drop much"),
         (["no-such-folder"], "There is no folder no-such-folder."),
         (["--quick", "--engines", "turbo"], "--engines turbo: there are sentence-transformers torch fp32,"),
-        (["--quick", "--candidates", "0,4"], "--candidates 0,4: expected numbers from 1."),
-        (["--quick", "--candidates", "ten"], "--candidates ten: expected whole numbers"),
+        (
+            ["--quick", "--candidates", "0,4"],
+            "--candidates 0,4: expected numbers from 1, or lists, separated by commas.",
+        ),
+        (["--quick", "--candidates", "lists,4"], "--candidates lists times the lists of a data set: name one"),
+        (["--quick", "--candidates", "ten"], "--candidates ten: expected numbers from 1, or lists,"),
         (["--from", "no-such-file.json"], "no-such-file.json cannot be read as results"),
     ],
 )

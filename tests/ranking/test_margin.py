@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cascada.core.errors import CascadaError
 from cascada.ranking.cost import CostModel
 from cascada.ranking.executor import survivors
-from cascada.ranking.plan import Margin, dropped_of, margin_plan, plan_dict, with_least
+from cascada.ranking.plan import Margin, drop_plan, dropped, dropped_of, margin_plan, plan_dict, with_least
 from cascada.ranking.plan_file import read_plan, write_plan
 
 
@@ -37,6 +37,25 @@ def test_questions_with_a_clear_best_run_fewer_layers_than_others():
 
 def test_batches_are_sized_for_nobody_being_dropped():
     assert CostModel((4, 12), margin_plan([0.5], 2)).relative_cost(100) == 1
+
+
+def test_where_most_are_within_the_margin_a_share_is_dropped_all_the_same():
+    scores = np.array([3, 2.9, 2.8, 2.7, 2.6, -5, -5, -5], np.float32)
+    rules = [Margin(Decimal(1), 1, Decimal(share)) for share in ("0", "0.25", "0.5")]
+    assert [dropped_of(rule, scores) for rule in rules] == [3, 3, 4]
+    assert dropped_of(Margin(Decimal(1), 5, Decimal("0.5")), scores) == 3, "at least 5 stay"
+    plan = margin_plan([1.0], 2, [2], [0.6])
+    assert CostModel((4, 12), plan).relative_cost(100) == CostModel((4, 12), drop_plan(0.6, 2)).relative_cost(100)
+    assert dropped(plan[0], 3) == 1
+
+
+def test_a_plan_of_margins_and_shares_is_saved_and_read(tmp_path):
+    plan = margin_plan([2.0, 1.0], 3, [20, 5], [0.6, 0])
+    write_plan(tmp_path, plan, (0, 4, 6), {})
+    assert read_plan(tmp_path, (0, 4, 6)) == plan
+    assert plan_dict(plan) == {"margin": [2, 1], "drop": [0.6, 0], "at_least": [20, 5]}
+    with pytest.raises(CascadaError, match="drop has 1 ratios"):
+        margin_plan([2.0, 1.0], 3, [20, 5], [0.6])
 
 
 def test_a_plan_of_margins_is_saved_and_read(tmp_path):

@@ -2,13 +2,15 @@
 
     {"adapter": "flashrank", "folder": …, "texts": "texts.json", "max_length": 128, "settings": {…}}
         → {"load_seconds": …, "versions": {…}}
-    {"candidates": 100}  → {"seconds": …, "peak_memory": …, …}
-    {"question": 3}      → {"scores": […], "seconds": …, …}
+    {"candidates": 100}                 → {"scores": […], "seconds": …, "peak_memory": …, …}
+    {"question": 3, "candidates": 100}  → the same
+    {"question": 3}                     → the same
 
-The first line loads the engine and ranks two candidates; each further line ranks the first candidates of the timing
-list once, as many as it says, or the candidates of a question of the data set. `peak_memory` is the largest memory of
-the process so far, in bytes. `scores` are numbers in the order of the ranking, one for each candidate. Imports nothing
-of Cascada, so that any environment can run it.
+The first line loads the engine and ranks two candidates; each further line ranks once: the first candidates of the
+timing list, as many as it says; a question of the data set with so many candidates, its own first and then other
+questions'; or with its own candidates. `peak_memory` is the largest memory of the process so far, in bytes.
+`scores` are numbers in the order of the ranking, one for each candidate. Imports nothing of Cascada, so that any
+environment can run it.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import runpy
 import sys
 import time
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +44,24 @@ def main() -> None:
     answer({"load_seconds": time.perf_counter() - started, "versions": versions(adapter["PACKAGES"])})
     for line in sys.stdin:
         request = json.loads(line)
-        if "question" in request:
-            question, candidates = texts["data"][request["question"]]
-        else:
-            question, candidates = texts["question"], texts["candidates"][: request["candidates"]]
+        question, candidates = asked(texts, request)
         started = time.perf_counter()
         scores, details = rank(question, candidates)
         measured = {"seconds": time.perf_counter() - started, "peak_memory": peak_memory(), **details}
-        answer({**measured, "scores": [float(score) for score in scores]} if "question" in request else measured)
+        answer({**measured, "scores": [float(score) for score in scores]})
+
+
+def asked(texts: dict[str, Any], request: dict[str, int]) -> tuple[str, list[str]]:
+    """The question and the candidates of a request."""
+    if "question" not in request:
+        return texts["question"], texts["candidates"][: request["candidates"]]
+    data, place = texts["data"], request["question"]
+    question, candidates = data[place]
+    count = request.get("candidates", len(candidates))
+    far = place + len(data) // 2  # lists that stand side by side are often of the same document
+    more = (text for step in range(len(data)) for text in data[(far + step) % len(data)][1])
+    filled = islice(dict.fromkeys(chain(candidates, more)), count) if count > len(candidates) else candidates[:count]
+    return question, list(filled)
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

@@ -83,5 +83,11 @@ def fitting(engines: Sequence[Engine], exits: int) -> list[Engine]:
 
 
 def engines_named(parts: Sequence[str] | None, engines: Sequence[Engine] = ENGINES) -> list[Engine]:
-    """The engines whose name contains one of the parts; all engines if None."""
-    return [engine for engine in engines if parts is None or any(part.lower() in engine.name.lower() for part in parts)]
+    """The engines that the parts name: one by its whole name, or all that contain the part; all engines if None."""
+    names = [engine.name.lower() for engine in engines]
+    wanted = [(part.lower(), part.lower() in names) for part in parts or [""]]
+    return [
+        engine
+        for engine, name in zip(engines, names, strict=True)
+        if any(name == part if whole else part in name for part, whole in wanted)
+    ]

@@ -19,6 +19,12 @@ CHILD = Path(__file__).parent / "child.py"
 GUARD = {"ONEDNN_MAX_CPU_ISA": "AVX2"}
 """Keeps the libraries that use oneDNN (torch, OpenVINO) to instructions that every machine of today has."""
 
+OWN_LISTS = -1
+"""In place of a number of candidates: the lists of the data set as they are."""
+
+COSTS = ("relative_cost", "flops", "full_flops")
+"""What Cascada's engines tell of a ranking, beside its time."""
+
 PAUSE = 0.2
 """Seconds between two measurements, for the threads of the previous engine to stop spinning."""
 
@@ -28,11 +34,15 @@ class MeasuringPlan:
     """How much is measured."""
 
     candidates: tuple[int, ...]
+    """Numbers of candidates, or `OWN_LISTS`."""
     repeats: int
     seconds: float
-    """Stop after three repeats once an engine has used this many seconds on a number of candidates."""
+    """Stop after three repeats once an engine has used this many seconds on a number of candidates: that engine, or, if
+    every repeat ranks another list, all of them."""
     timeout: float = 900
     pause: float = PAUSE
+    lists: tuple[int, ...] = ()
+    """The questions of the data set to time with, one for each repeat; without them, each ranks the same list."""
 
 
 class Row:
@@ -70,9 +80,11 @@ class Row:
         """The scores of the candidates of a question of the data set; None once the engine has failed."""
         return self._ask({"question": question})
 
-    def rank(self, candidates: int) -> dict[str, Any] | None:
-        """One measurement; None once the engine has failed."""
-        return self._ask({"candidates": candidates})
+    def rank(self, candidates: int, question: int | None) -> dict[str, Any] | None:
+        """One measurement, of the timing list or of this question of the data set; None once the engine has failed."""
+        if candidates == OWN_LISTS:
+            return self._ask({"question": question})
+        return self._ask({"candidates": candidates} | ({} if question is None else {"question": question}))
 
     def stop(self) -> None:
         if self._child:
@@ -90,6 +102,7 @@ class Row:
             return self._child.ask(question)
         except ChildFailed as failure:
             at = f" at {question['candidates']:,} candidates" if "candidates" in question else ""
+            at += f" on list {question['question'] + 1} of the data" if "question" in question else ""
             self.stop()
             if may_die and isinstance(failure, ChildKilled):
                 raise
@@ -135,7 +148,7 @@ def measure(
         for candidates in plan.candidates:
             _measure(rows, candidates, plan)
             for row in rows:
-                on_progress(_line(row, candidates))
+                on_progress(_line(row, candidates, "mean" if plan.lists else "median"))
         quality(rows)
     finally:
         for row in rows:
@@ -146,34 +159,47 @@ def measure(
 def _measure(rows: Sequence[Row], candidates: int, plan: MeasuringPlan) -> None:
     measurements: dict[str, list[dict[str, Any]]] = {row.engine.name: [] for row in rows}
     for repeat in range(-1, plan.repeats):  # repeat -1 is the warm-up
+        spent = [name for name, done in measurements.items() if _spent(done, plan)]
+        if plan.lists and spent:  # all engines rank the same lists
+            break
         for row in rows:
             done = measurements[row.engine.name]
-            if len(done) >= 3 and sum(measurement["seconds"] for measurement in done) > plan.seconds:
+            if row.engine.name in spent:
                 continue
-            answer = row.rank(candidates)
+            answer = row.rank(candidates, plan.lists[repeat] if plan.lists else None)
             if answer and repeat >= 0:
                 done.append(answer)
             if answer:
                 time.sleep(plan.pause)
+    most = max(map(len, measurements.values()), default=0)
     for row in rows:
-        if done := measurements[row.engine.name]:
+        done = measurements[row.engine.name]
+        if done and (not plan.lists or len(done) == most):
             row.cells.append(_cell(candidates, done))
+
+
+def _spent(done: Sequence[dict[str, Any]], plan: MeasuringPlan) -> bool:
+    return len(done) >= 3 and sum(measurement["seconds"] for measurement in done) > plan.seconds
 
 
 def _cell(candidates: int, done: Sequence[dict[str, Any]]) -> dict[str, Any]:
     seconds = [measurement["seconds"] for measurement in done]
-    median = float(np.median(seconds))
+    costs = [key for key in COSTS if key in done[-1]]
     return {
-        **done[-1],  # the peak memory so far, and the cost of a ranking
         "candidates": candidates,
+        "peak_memory": done[-1]["peak_memory"],  # the largest so far
+        **{key: float(np.mean([measurement[key] for measurement in done])) for key in costs},
+        "ranked": float(np.mean([len(measurement["scores"]) for measurement in done])),
         "seconds": seconds,
-        "median": median,
+        "mean": float(np.mean(seconds)),
+        "median": float(np.median(seconds)),
         "p95": float(np.percentile(seconds, 95)),
-        "throughput": candidates / median,
     }
 
 
-def _line(row: Row, candidates: int) -> str:
-    if row.cells and row.cells[-1]["candidates"] == candidates:
-        return f"{row.engine.name}, {candidates:,} candidates: {row.cells[-1]['median']:.3f} s"
-    return f"{row.engine.name}, {candidates:,} candidates: {row.problem}"
+def _line(row: Row, candidates: int, time: str) -> str:
+    """What progress tells of a row: the time that the tables show, or the problem."""
+    name = f"{row.engine.name}, {'lists as they are' if candidates == OWN_LISTS else f'{candidates:,} candidates'}"
+    if row.problem or row.cells[-1]["candidates"] != candidates:
+        return f"{name}: {row.problem}"
+    return f"{name}: {row.cells[-1][time]:.3f} s"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cascada.bench.engines import SENTENCE_TRANSFORMERS
-from cascada.bench.report import PLAN, candidates, quality_title, reference
+from cascada.bench.report import PLAN, at, candidates, quality_title, reference, seconds
 from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def draw(results: dict[str, Any], path: Path) -> Figure:
     panel.grid(alpha=0.25, which="both")
     if any("quality" in row for row in results["engines"]):
         _quality_against_speed(figure, panel, results)
+    elif "quality" in results:
+        raise CascadaError("There is no picture: no engine was measured on the data.")
     else:
         _time_against_candidates(panel, results)
     try:
@@ -77,7 +79,7 @@ def _quality_against_speed(figure: Figure, panel: Axes, results: dict[str, Any])
     low, high = panel.get_ylim()
     spare = max(SPAN - (high - low), 0) / 2
     panel.set_ylim(low - spare, high + spare)
-    panel.set_xlabel(f"seconds to rank {reference(results):,} candidates (logarithmic; further left is faster)")
+    panel.set_xlabel(f"seconds {at(reference(results) or 0)} (logarithmic; further left is faster)")
     panel.set_ylabel(f"{results['quality']['measure']} (higher is better)")
     panel.set_title(f"{_where(results)}\n{quality_title(results)}", loc="left", fontsize=11)
     panel.legend(frameon=False, fontsize=9, loc="best")
@@ -118,7 +120,7 @@ class _Point:
 def _points(results: dict[str, Any]) -> list[_Point]:
     count, measure = reference(results), results["quality"]["measure"]
     return [
-        _Point(row["engine"], cell["median"], row["quality"][measure])
+        _Point(row["engine"], seconds(results, cell), row["quality"][measure])
         for row in results["engines"]
         for cell in row["cells"]
         if cell["candidates"] == count and row.get("quality")
@@ -216,15 +218,15 @@ def _time_against_candidates(panel: Axes, results: dict[str, Any]) -> None:
         if not row["cells"]:
             continue
         mine = row["engine"].startswith("cascada")
-        counts, seconds = zip(*((cell["candidates"], cell["median"]) for cell in row["cells"]), strict=True)
+        counts, times = zip(*((cell["candidates"], seconds(results, cell)) for cell in row["cells"]), strict=True)
         style: dict[str, Any] = {"marker": "o" if mine else "s", "markersize": 4, "linestyle": "-" if mine else "--"}
-        panel.plot(counts, seconds, color=next(own if mine else peers), label=row["engine"], **style)
+        panel.plot(counts, times, color=next(own if mine else peers), label=row["engine"], **style)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_xticks(counted := candidates(results), [f"{count:,}" for count in counted], minor=False)
     panel.minorticks_off()
     panel.set_xlabel("candidates")
-    panel.set_ylabel("seconds, median")
+    panel.set_ylabel("seconds")
     panel.set_title(_where(results), loc="left")
     panel.legend(frameon=False, fontsize=8)
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from cascada.bench.measure import Row
 from cascada.data import Group, Qrels
 from cascada.metrics import evaluate
@@ -57,7 +59,7 @@ class Quality:
                 row.quality = {self.measure: by_name[full][self.measure], "of": full}  # type: ignore[index]
 
     def _of(self, row: Row) -> dict[str, Any] | None:
-        """The measure, and the means of seconds and relative cost; None if the engine fails."""
+        """The measure, and mean and 95th percentile of the relative cost; None if the engine fails."""
         run, answers = {}, []
         for place, group in enumerate(self.groups):
             answer = row.answer(place)
@@ -69,9 +71,9 @@ class Quality:
         judged = {question: self.qrels[question] for question in run if question in self.qrels}
         evaluation = evaluate(run, judged, (self.measure,), relevant=self.relevant)
         figures: dict[str, Any] = {self.measure: evaluation.mean[self.measure]}
-        figures["seconds"] = fmean(answer["seconds"] for answer in answers)
         if all("relative_cost" in answer for answer in answers):
-            figures["relative_cost"] = fmean(answer["relative_cost"] for answer in answers)
+            costs = [answer["relative_cost"] for answer in answers]
+            figures |= {"relative_cost": fmean(costs), "relative_cost_p95": float(np.percentile(costs, 95))}
         return figures
 
     def _told(self, row: Row) -> str:

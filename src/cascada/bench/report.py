@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_INT8
+from cascada.bench.measure import OWN_LISTS
 
 PLAN = re.compile(r" α=|, ")
 """Stands between an engine's name and what it drops."""
+
+OWN_LISTS_NAME = "own lists"
+"""Stands in the place of a number of candidates where the lists of the data set were timed as they are."""
 
 REFERENCE = 400
 """The number of candidates at which ratios are shown, if it was measured."""
@@ -48,9 +52,9 @@ def heading(results: dict[str, Any]) -> str:
 
 
 def reference(results: dict[str, Any]) -> int | None:
-    """REFERENCE if it was measured, otherwise the largest number of candidates that was."""
+    """The lists of the data as they are, or REFERENCE; if neither was measured, the largest number that was."""
     counts = candidates(results)
-    return REFERENCE if REFERENCE in counts else max(counts, default=None)
+    return next((count for count in (OWN_LISTS, REFERENCE) if count in counts), max(counts, default=None))
 
 
 def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, float]]:
@@ -62,11 +66,13 @@ def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, floa
     for name, cell in cells.items():
         own = cells.get(f"{PLAN.split(name)[0]} α=0") if name.startswith("cascada") else None
         figures = {
-            "against torch": _over(cells.get(SENTENCE_TRANSFORMERS.name), cell),
-            "against ONNX int8": _over(cells.get(SENTENCE_TRANSFORMERS_INT8.name), cell),
-            "against own α=0": _over(own, cell) if own is not cell else None,
+            "against torch": _over(results, cells.get(SENTENCE_TRANSFORMERS.name), cell),
+            "against ONNX int8": _over(results, cells.get(SENTENCE_TRANSFORMERS_INT8.name), cell),
+            "against own α=0": _over(results, own, cell) if own is not cell else None,
             "by arithmetic": cell["full_flops"] / cell["flops"] if own and own is not cell else None,
-            "of the peak": cell.get("flops", full) / cell["median"] / peak / 1e9 if peak and "int8" in name else None,
+            "of the peak": cell.get("flops", full) / seconds(results, cell) / peak / 1e9
+            if peak and "int8" in name
+            else None,
         }
         if figures["against own α=0"] and figures["by arithmetic"]:
             figures["realised"] = figures["against own α=0"] / figures["by arithmetic"]
@@ -78,26 +84,28 @@ def _quality(results: dict[str, Any]) -> Table:
     """What every engine finds on the data set, beside its speed."""
     about, count = results["quality"], reference(results) or 0
     measure, by_engine = about["measure"], ratios(results, count)
-    header = ["", measure, "seconds", "× s-t torch", "× s-t int8", "cost on the data", "seconds on the data"]
+    header = ["", measure, "cost (95th percentile)", "seconds", "× s-t torch", "× s-t int8", "cost of the lists timed"]
     rows = []
     for row in results["engines"]:
         quality, cell = row.get("quality"), _cell(row, count)
         if quality is None or cell is None:
             continue
         times = [by_engine[row["engine"]].get(key) for key in ("against torch", "against ONNX int8")]
-        on_data = [quality.get("relative_cost"), quality.get("seconds")]
+        cost = f"{quality['relative_cost']:.3f}" if "relative_cost" in quality else "–"
+        cost += f" ({quality['relative_cost_p95']:.3f})" if "relative_cost_p95" in quality else ""
         rows.append(
             [
                 row["engine"],
                 f"{quality[measure]:.4f}{'*' if 'of' in quality else ''}",
-                f"{cell['median']:.3f}",
+                cost,
+                f"{seconds(results, cell):.3f}",
                 *(f"{value:.2f}" if value else "–" for value in times),
-                *(f"{value:.3f}" if value is not None else "–" for value in on_data),
+                f"{cell['relative_cost']:.3f}" if "relative_cost" in cell else "–",
             ]
         )
     borrowed = next((row["quality"]["of"] for row in results["engines"] if "of" in row.get("quality", {})), None)
     note = f"; * that of {borrowed}, whose layers it runs under another head" if borrowed else ""
-    return Table(f"{quality_title(results)}, and seconds at {count:,} candidates{note}", header, rows)
+    return Table(f"{quality_title(results)}, and {_how_timed(results)} seconds {at(count)}{note}", header, rows)
 
 
 def quality_title(results: dict[str, Any]) -> str:
@@ -112,10 +120,11 @@ def _seconds(results: dict[str, Any]) -> Table:
     rows = []
     for row in results["engines"]:
         cells = [_cell(row, count) for count in counts]
-        times = [f"{cell['median']:.3f} ({cell['p95']:.3f})" if cell else "–" for cell in cells]
+        times = [f"{seconds(results, cell):.3f} ({cell['p95']:.3f})" if cell else "–" for cell in cells]
         problem = f": {row['problem']}" if row["problem"] else ""
         rows.append([row["engine"] + problem, *times])
-    return Table("Seconds by candidates: median (95th percentile)", ["", *(f"{n:,}" for n in counts)], rows)
+    title = f"Seconds by candidates: {_how_timed(results)} (95th percentile)"
+    return Table(f"{title}{_lists_timed(results)}", ["", *map(_column, counts)], rows)
 
 
 def _ratios(results: dict[str, Any]) -> Table:
@@ -129,8 +138,10 @@ def _ratios(results: dict[str, Any]) -> Table:
         keys = ("against torch", "against ONNX int8", "against own α=0", "by arithmetic")
         times = [f"{figures[key]:.2f}" if key in figures else "–" for key in keys]
         shares = [f"{figures[key]:.0%}" if key in figures else "–" for key in ("realised", "of the peak")]
-        rows.append([row["engine"], f"{cell['throughput']:,.0f}", *times, *shares, _growth(row, cell)])
-    return Table(f"At {count:,} candidates", header, rows)
+        longest = max(row["cells"], key=lambda cell: _ranked(cell))
+        growth = f"{_throughput(results, cell) / _throughput(results, longest):.2f}" if longest is not cell else "–"
+        rows.append([row["engine"], f"{_throughput(results, cell):,.0f}", *times, *shares, growth])
+    return Table(at(count).capitalize(), header, rows)
 
 
 def _memory(results: dict[str, Any]) -> Table:
@@ -140,7 +151,7 @@ def _memory(results: dict[str, Any]) -> Table:
         cells = [_cell(row, count) for count in counts]
         if any(cells):
             rows.append([row["engine"], *(f"{cell['peak_memory'] / 1e6:,.0f}" if cell else "–" for cell in cells)])
-    return Table("Peak memory of the process in MB, by candidates", ["", *(f"{n:,}" for n in counts)], rows)
+    return Table("Peak memory of the process in MB, by candidates", ["", *map(_column, counts)], rows)
 
 
 def _overheads(results: dict[str, Any]) -> Table:
@@ -159,19 +170,51 @@ def _overheads(results: dict[str, Any]) -> Table:
     return Table("Besides ranking", ["", ""], rows)
 
 
-def _growth(row: dict[str, Any], cell: dict[str, Any]) -> str:
-    last = row["cells"][-1]
-    return f"{cell['throughput'] / last['throughput']:.2f}" if last is not cell else "–"
+def seconds(results: dict[str, Any], cell: dict[str, Any]) -> float:
+    """The median; where every repeat ranked another list of the data, the mean: a plan may drop more of one list."""
+    return float(cell["mean"] if results["texts"].get("lists") else cell["median"])
+
+
+def at(candidates: int) -> str:
+    """At which number of candidates."""
+    return "on the lists as they are" if candidates == OWN_LISTS else f"at {candidates:,} candidates"
+
+
+def _throughput(results: dict[str, Any], cell: dict[str, Any]) -> float:
+    """Candidates in a second."""
+    return _ranked(cell) / seconds(results, cell)
+
+
+def _ranked(cell: dict[str, Any]) -> float:
+    """The mean number of candidates of the lists."""
+    return float(cell.get("ranked", cell["candidates"]))
+
+
+def _how_timed(results: dict[str, Any]) -> str:
+    return "mean" if results["texts"].get("lists") else "median"
+
+
+def _lists_timed(results: dict[str, Any]) -> str:
+    """What the times are a mean over."""
+    lists = results["texts"].get("lists")
+    ranked = next((_ranked(cell) for row in results["engines"] if (cell := _cell(row, OWN_LISTS))), None)
+    own = f"; own lists: {ranked:.0f} candidates on average" if ranked else ""
+    return f", over {lists} lists of the data{own}" if lists else ""
+
+
+def _column(candidates: int) -> str:
+    return OWN_LISTS_NAME if candidates == OWN_LISTS else f"{candidates:,}"
 
 
 def candidates(results: dict[str, Any]) -> list[int]:
-    """The numbers of candidates that were measured."""
-    return sorted({cell["candidates"] for row in results["engines"] for cell in row["cells"]})
+    """The numbers of candidates that were measured, or `OWN_LISTS`, by the length of the lists."""
+    lengths = {cell["candidates"]: _ranked(cell) for row in results["engines"] for cell in row["cells"]}
+    return sorted(lengths, key=lambda count: lengths[count])
 
 
 def _cell(row: dict[str, Any], candidates: int) -> dict[str, Any] | None:
     return next((cell for cell in row["cells"] if cell["candidates"] == candidates), None)
 
 
-def _over(slow: dict[str, Any] | None, fast: dict[str, Any]) -> float | None:
-    return slow["median"] / fast["median"] if slow else None
+def _over(results: dict[str, Any], slow: dict[str, Any] | None, fast: dict[str, Any]) -> float | None:
+    return seconds(results, slow) / seconds(results, fast) if slow else None

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import platform
+import random
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from cascada.bench.engines import SENTENCE_TRANSFORMERS_INT8, Engine, fitting
-from cascada.bench.measure import MeasuringPlan, Row, measure, python_for
+from cascada.bench.measure import OWN_LISTS, MeasuringPlan, Row, measure, python_for
 from cascada.bench.overheads import COLD_CANDIDATES, Overheads
 from cascada.bench.process import ChildFailed, missing, once
 from cascada.bench.quality import Quality
@@ -25,6 +29,7 @@ from cascada.core import processors
 from cascada.core.errors import CascadaError
 from cascada.core.folder import CROSS_ENCODER, TRANSFORMER, read_shape
 from cascada.core.probe import installed_version
+from cascada.data.sample import evenly_spaced
 from cascada.systems.load import folder_of
 from cascada.text.pairs import PairTokenizer
 
@@ -58,7 +63,7 @@ class Bench:
     """Another environment's Python, for peers that are not installed in Cascada's own."""
     seed: int = 0
     quality: Quality | None = None
-    """The data set on which quality is measured beside speed. Its candidates are then the texts to time with."""
+    """The data set on which quality is measured beside speed. Its lists are then what is timed."""
     starts: int = 3
     """How often each cold start is measured; 0 leaves out startup times, sizes and the peak."""
     on_progress: Callable[[str], None] = lambda line: None
@@ -70,18 +75,19 @@ class Bench:
             folders = prepared.folders
             exported = folders.get("int8") or folders["fp32"]
             shape = read_shape(exported)
-            texts, lengths = self._write_texts(Path(work) / "texts.json", exported)
+            plan = self._plan()
+            texts, lengths = self._write_texts(Path(work) / "texts.json", exported, plan)
             engines = fitting(self.engines, len(shape["exits"]))
             results = {
                 "machine": machine(),
                 "model": {"source": Path(self.source).name, "layers": shape["exits"][-1]}
                 | {"peer_graphs": prepared.graphs}
                 | {key: shape[key] for key in ("exits", "hidden", "feed_forward", "max_length")},
-                "texts": {"seed": self.seed, **lengths},
+                "texts": {"seed": self.seed, "lists": len(plan.lists), **lengths},
                 "engines": measure(
                     engines,
                     folders,
-                    self.plan,
+                    plan,
                     texts=texts,
                     max_length=shape["max_length"],
                     peers=self.peers,
@@ -95,19 +101,36 @@ class Bench:
             overheads = Overheads(exported, peer, texts, self.peers, self.starts, self.on_progress)
             return results | (overheads.measure() if self.starts else {})
 
+    def _plan(self) -> MeasuringPlan:
+        """With data, every repeat ranks another of its lists: a plan may drop more of one list than of another.
+
+        The lists are spread over the data, and drawn in an order in which the first ones stand for all.
+        """
+        if self.quality is None:
+            return self.plan
+        groups = self.quality.groups
+        lists = evenly_spaced(range(len(groups)), self.plan.repeats)
+        own = fmean(len(groups[place].candidates) for place in lists)
+        candidates = sorted(self.plan.candidates, key=lambda count: own if count == OWN_LISTS else count)
+        drawn = tuple(random.Random(self.seed).sample(lists, len(lists)))
+        return replace(self.plan, candidates=tuple(candidates), repeats=len(lists), lists=drawn)
+
     def _measure_quality(self, rows: Sequence[Row], *, own_head: bool) -> None:
         if self.quality:
             self.quality.measured(rows, own_head=own_head, on_progress=self.on_progress)
 
-    def _write_texts(self, path: Path, exported: Path) -> tuple[Path, dict[str, float]]:
-        """Write the texts to time with, and the data set if there is one; and how long the pairs are."""
+    def _write_texts(self, path: Path, exported: Path, plan: MeasuringPlan) -> tuple[Path, dict[str, float]]:
+        """Write the texts to time with, and the data set if there is one; and how long the pairs are.
+
+        With data, `question` and `candidates` are what processes load and start with.
+        """
         count = max(*self.plan.candidates, COLD_CANDIDATES)
         data = self.quality.texts() if self.quality else []
         question = data[0][0] if data else QUESTION
         own = [text for _, texts in data for text in texts]
         candidates = list(islice(cycle(own), count)) if own else sentences(count, self.seed)
         path.write_text(json.dumps({"question": question, "candidates": candidates, "data": data}), encoding="utf-8")
-        return path, _lengths(exported, question, candidates)
+        return path, _lengths(exported, [data[place] for place in plan.lists] or [(question, candidates)])
 
     def _prepared(self, work: Path) -> Prepared:
         source = folder_of(self.source)
@@ -170,10 +193,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _lengths(exported: Path, question: str, candidates: Sequence[str]) -> dict[str, float]:
+def _lengths(exported: Path, lists: Sequence[tuple[str, list[str]]]) -> dict[str, float]:
     """Tokens per pair with the ranker's tokenizer, before truncation."""
     tokenizer = PairTokenizer.load(exported, max_length=512, pad_id=read_shape(exported)["pad_id"])
-    lengths = tokenizer.encode([question], candidates, [0] * len(candidates)).lengths
+    lengths = np.concatenate(
+        [tokenizer.encode([question], texts, [0] * len(texts)).lengths for question, texts in lists]
+    )
     return {"tokens_mean": round(float(lengths.mean()), 1), "tokens_largest": int(lengths.max())}
 
 

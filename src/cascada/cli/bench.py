@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cascada.cli.options import AsJson, Root, numbers, whole_numbers
+from cascada.cli.options import AsJson, Root, numbers
 from cascada.core.errors import CascadaError, described, require
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cascada.bench.quality import Quality
 
 CANDIDATES = "10,100,400,1000,4000"
+LISTS = "lists"
+"""In place of a number of candidates: the lists of the data as they are."""
 QUICK_SHAPE = "2x24"
 
 
@@ -53,13 +55,33 @@ def bench(
     shape: Annotated[
         str | None, typer.Option(help="Instead: a BERT with random weights, given as layers and width, such as 12x768.")
     ] = None,
-    candidates: Annotated[str, typer.Option(help="Numbers of candidates, separated by commas.")] = CANDIDATES,
-    engines: Annotated[
-        str | None, typer.Option(help="Only engines whose name contains one of these, separated by commas: int8,torch.")
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Numbers of candidates, separated by commas; `{LISTS}` for the data's lists as they are. By default "
+            f"{LISTS} with data, {CANDIDATES} without."
+        ),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Repeats for each engine and number of candidates.")] = 7,
+    engines: Annotated[
+        str | None,
+        typer.Option(
+            help="Only engines with one of these names, or with these in their names, separated by commas: int8,torch."
+        ),
+    ] = None,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Repeats for each engine and number of candidates; with data each of another list, as far as there "
+            "are lists.",
+        ),
+    ] = 7,
     seconds: Annotated[
-        float, typer.Option(min=0, help="Stop after three repeats once an engine has used this many seconds.")
+        float,
+        typer.Option(
+            min=0,
+            help="Stop after three repeats once an engine has used this many seconds; with data, all stop then.",
+        ),
     ] = 30,
     starts: Annotated[
         int, typer.Option(min=0, help="How often start-up times are measured; 0 leaves them and sizes on disk out.")
@@ -101,11 +123,11 @@ def bench(
         reports = [_read(path) for path in results]
     else:
         source = model or shape or (QUICK_SHAPE if quick else str(BUNDLED_FOLDER))
-        counts = "4,12" if quick and candidates == CANDIDATES else candidates
+        candidates = candidates or (LISTS if data else "4,12" if quick else CANDIDATES)
         repeats = 2 if quick else repeats
         wanted = _engines(source, engines, drop or [])
+        plan = _measuring_plan(candidates, repeats, seconds, timeout, quick=quick, data=bool(data))
         quality = _quality(data, root, split, qrels, measure, questions) if data else None
-        plan = _measuring_plan(counts, repeats, seconds, timeout, quick=quick)
         reports = [_run(source, wanted, plan, seed, peers, quality, 1 if quick else starts)]
     if picture:
         from cascada.bench.picture import draw
@@ -135,12 +157,17 @@ def _engines(source: str, parts: str | None, drops: list[str]) -> list[Engine]:
     return [*wanted, *own, *(with_plan(numbers(drop, "--drop") or []) for drop in drops)]
 
 
-def _measuring_plan(candidates: str, repeats: int, seconds: float, timeout: float, *, quick: bool) -> MeasuringPlan:
-    from cascada.bench.measure import PAUSE, MeasuringPlan
+def _measuring_plan(
+    candidates: str, repeats: int, seconds: float, timeout: float, *, quick: bool, data: bool
+) -> MeasuringPlan:
+    from cascada.bench.measure import OWN_LISTS, PAUSE, MeasuringPlan
 
-    counts = whole_numbers(candidates, "--candidates") or []
-    if min(counts) < 1:
-        raise CascadaError(f"--candidates {candidates}: expected numbers from 1.")
+    parts = [part.strip() for part in candidates.split(",")]
+    if LISTS in parts and not data:
+        raise CascadaError(f"--candidates {LISTS} times the lists of a data set: name one after the model.")
+    if not all(part == LISTS or (part.isdecimal() and int(part)) for part in parts):
+        raise CascadaError(f"--candidates {candidates}: expected numbers from 1, or {LISTS}, separated by commas.")
+    counts = [OWN_LISTS if part == LISTS else int(part) for part in parts]
     return MeasuringPlan(tuple(sorted(set(counts))), repeats, seconds, timeout, 0.0 if quick else PAUSE)
 
 

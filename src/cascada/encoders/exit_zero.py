@@ -1,4 +1,4 @@
-"""The weights of exit 0 in a network: the IDF of word pieces, and the scaling of its scores. See `late_interaction`."""
+"""Exit 0 in a network: the weights of word pieces, and the scaling of its scores. See `late_interaction`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TEXTS_AT_ONCE = 4096
 
 
 class ExitZeroWeights(nn.Module):
-    """Buffers that are saved with the network. They are computed, not trained."""
+    """Buffers that are saved with the network. They do not change while its layers are trained."""
 
     weights: Tensor
-    """(vocabulary,): the IDF of each word piece."""
+    """(vocabulary,): the IDF of each word piece, or a weight that was learned from it."""
     scaling: Tensor
     """(2,): scale and shift from a similarity to a raw score."""
 

@@ -6,7 +6,7 @@ Most rules fix the number in advance, so that batches can be sized. A margin loo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal
@@ -37,11 +37,13 @@ class AtLeast:
 class Margin:
     """Drops the candidates that score lower than the best by more than `margin`, and leaves at least `keep`.
 
-    A margin is a difference of raw scores. Who is within it may still turn out to be the best.
+    A margin is a difference of raw scores. Who is within it may still turn out to be the best. Where most candidates
+    are within it, `ratio` is the share that is dropped all the same: so a question costs no more than by that ratio.
     """
 
     margin: Decimal
     keep: int = 1
+    ratio: Decimal = Decimal(0)
 
 
 Rule = Decimal | int | AtLeast | Margin
@@ -87,11 +89,9 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 def dropped(rule: Rule, survivors: int) -> int:
     """How many of k survivors are dropped: floor(α·k) for a drop ratio α.
 
-    What a margin drops depends on the scores. It may be nobody: 0, which is what batches have to be sized for.
+    What a margin drops depends on the scores: it is what it drops in any case, which batches have to be sized for.
     """
-    if isinstance(rule, Margin):
-        return 0
-    if isinstance(rule, AtLeast):
+    if isinstance(rule, (AtLeast, Margin)):
         return min(share_of(rule.ratio, survivors), max(survivors - rule.keep, 0))
     return max(survivors - rule, 0) if isinstance(rule, int) else share_of(rule, survivors)
 
@@ -101,7 +101,7 @@ def dropped_of(rule: Rule, scores: Floats) -> int:
     if not isinstance(rule, Margin):
         return dropped(rule, len(scores))
     below = int((scores < scores.max() - np.float32(rule.margin)).sum())
-    return min(below, max(len(scores) - rule.keep, 0))
+    return min(max(below, share_of(rule.ratio, len(scores))), max(len(scores) - rule.keep, 0))
 
 
 def drops_nobody(rule: Rule) -> bool:
@@ -122,16 +122,24 @@ def with_least(plan: Plan, keep: int | Sequence[int]) -> Plan:
 
 def _with_least(rule: Rule, keep: int) -> Rule:
     if isinstance(rule, Margin):
-        return Margin(rule.margin, keep)
+        return replace(rule, keep=keep)
     return AtLeast(rule, keep) if isinstance(rule, Decimal) else rule
 
 
-def margin_plan(margins: Sequence[float | Decimal], stages: int, keep: Sequence[int] | None = None) -> Plan:
-    """One margin for each exit but the last, and how many candidates each leaves at least (1)."""
+def margin_plan(
+    margins: Sequence[float | Decimal],
+    stages: int,
+    keep: Sequence[int] | None = None,
+    ratios: Sequence[float | Decimal] | None = None,
+) -> Plan:
+    """One margin for each exit but the last, how many candidates each leaves at least (1), and the shares that are
+    dropped in any case (0)."""
     least = keep_plan(keep or [1] * (stages - 1), stages)
+    shares = [ratio_of(rule) for rule in drop_plan(ratios, stages)]
     if len(margins) != stages - 1:
         raise CascadaError(f"There are {len(margins)} margins, but this ranker drops candidates at {stages - 1} exits.")
-    return tuple(Margin(_margin(value), number) for value, number in zip(margins, least, strict=True))  # type: ignore[arg-type]
+    rules = zip(margins, least, shares, strict=True)
+    return tuple(Margin(_margin(value), number, share) for value, number, share in rules)  # type: ignore[arg-type]
 
 
 def has_margins(plan: Plan) -> bool:
@@ -140,11 +148,14 @@ def has_margins(plan: Plan) -> bool:
 
 
 def plan_dict(plan: Plan) -> dict[str, Any]:
-    """A plan for JSON: {"keep": …}, {"margin": …} or {"drop": …}, with "at_least" if its ratios or margins have any."""
+    """A plan for JSON: {"keep": …}, {"margin": …} or {"drop": …}, with "at_least" if its ratios or margins have any,
+    and "drop" beside "margin" if a share is dropped in any case."""
     if any(isinstance(rule, int) for rule in plan):
         return {"keep": list(plan)}
     if has_margins(plan):
         content: dict[str, Any] = {"margin": [float(rule.margin) for rule in plan if isinstance(rule, Margin)]}
+        if any(ratio_of(rule) for rule in plan):
+            content["drop"] = [float(ratio_of(rule)) for rule in plan]
     else:
         content = {"drop": [float(ratio_of(rule)) for rule in plan]}
     least = [rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))]
@@ -152,10 +163,10 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
 
 
 def ratio_of(rule: Rule) -> Decimal:
-    """The drop ratio of a rule; 0 for a keep count or a margin."""
-    if isinstance(rule, (int, Margin)):
+    """The drop ratio of a rule, with a margin the share that is dropped in any case; 0 for a keep count."""
+    if isinstance(rule, int):
         return Decimal(0)
-    return rule.ratio if isinstance(rule, AtLeast) else rule
+    return rule.ratio if isinstance(rule, (AtLeast, Margin)) else rule
 
 
 def _margin(value: float | Decimal) -> Decimal:

@@ -74,7 +74,8 @@ def _rules(plan: Plan) -> dict[str, Any]:
     if has_margins(plan):
         if not all(isinstance(rule, Margin) for rule in plan):
             raise CascadaError("A saved plan has margins at all exits, or at none.")
-        return plan_dict(plan) | {"margin": [str(rule.margin) for rule in plan if isinstance(rule, Margin)]}
+        content = plan_dict(plan) | {"margin": [str(rule.margin) for rule in plan if isinstance(rule, Margin)]}
+        return content | ({"drop": [str(ratio_of(rule)) for rule in plan]} if "drop" in content else {})
     return plan_dict(plan) | {"drop": [str(ratio_of(rule)) for rule in plan]}
 
 
@@ -82,7 +83,11 @@ def _plan(content: Mapping[str, Any], stages: int) -> Plan:
     if "keep" in content:
         return keep_plan(content["keep"], stages)
     if "margin" in content:
-        return margin_plan([Decimal(str(value)) for value in content["margin"]], stages, content.get("at_least"))
+        margins, ratios = (
+            None if content.get(name) is None else [Decimal(str(value)) for value in content[name]]
+            for name in ("margin", "drop")
+        )
+        return margin_plan(margins or [], stages, content.get("at_least"), ratios)
     plan = drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # edited by hand, it may be a number
     if "at_least" not in content:
         return plan

@@ -22,6 +22,7 @@ from cascada.systems.decoupled.folder import save
 from cascada.systems.decoupled.network import DecoupledRanker
 from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.systems.decoupled.stages import stages_of
+from cascada.systems.export import export
 from cascada.training.settings import TeacherSettings
 from cascada.training.teacher import teacher_scores
 
@@ -277,6 +278,35 @@ def test_a_store_on_disk_serves_its_own_model_only(folder, encoder_folder, quest
     Store.create(tmp_path / "other", fingerprint="x" * 32, width=8)
     with pytest.raises(CascadaError, match="another model"):
         Ranker.load(folder, store=tmp_path / "other")
+
+
+@pytest.mark.parametrize(("form", "near"), [("int8", 0.02), ("fp16", 0.001), ("fp32", 1e-5)])
+@pytest.mark.parametrize("precision", [None, "fp32"])
+def test_late_interaction_reads_every_number_format_of_a_store(
+    encoder_folder, question, texts, tmp_path, form, near, precision
+):
+    """In torch and exported: a similarity as from encodings that were never stored, within the format's rounding."""
+    pytest.importorskip("lmdb")
+    from cascada.store import Store
+
+    place = tmp_path / "late"
+    network = engine_of(encoder_folder, **SHAPES["late interaction alone"]).model
+    save(network, place, tokenizer=encoder_folder, card="# Late interaction\n")
+    if precision:
+        export(place, tmp_path / "exported", precision)
+        place = tmp_path / "exported"
+    encoder = document_encoder(place)
+    store = Store.create(tmp_path / "s", fingerprint=encoder.fingerprint, width=encoder.width, form=form)
+    store.put(texts, encoder.encode(texts))
+    plain, stored = Ranker.load(place), Ranker.load(place, store=tmp_path / "s")
+    fresh = plain.rank(question, texts, drop=0)
+    cached = stored.rank(question, texts, drop=0)
+    scale = float(network.cosine.log_scale.exp().detach())
+    raw = [
+        [item.raw_score / scale for item in sorted(ranking, key=lambda item: item.index)] for ranking in (cached, fresh)
+    ]
+    np.testing.assert_allclose(*raw, atol=near)
+    assert cached.flops < fresh.flops, "no document was encoded again"
 
 
 def test_a_ranker_that_has_no_use_for_a_store_says_so(ranker_folder):

@@ -106,6 +106,8 @@ def _kind(plan: Plan) -> str:
 def _shown(plan: Plan) -> str:
     least = {rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))} - {1}
     rules = " ".join(f"{_number(rule):g}" for rule in plan)
+    if has_margins(plan) and any(ratio_of(rule) for rule in plan):
+        rules += f" and drop {' '.join(f'{float(ratio_of(rule)):g}' for rule in plan)}"
     return f"{rules} (at least {min(least)} stay)" if least else rules
 
 

@@ -11,7 +11,7 @@ from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
 from cascada.metrics.calibration import calibration_error
 from cascada.ranking import Ranker
-from cascada.ranking.plan import plan_of
+from cascada.ranking.plan import margin_plan, plan_of
 from cascada.ranking.plan_file import write_plan
 
 
@@ -64,3 +64,20 @@ def test_a_tuned_plan_stays_with_the_ranker(cascade_folder, judged, tmp_path):
     write_plan(tuned, plan_of(0.5, None, len(exits)), exits, {})
     calibrate(tuned, str(judged[0]), tmp_path / "out")
     assert Ranker.load(tmp_path / "out").plan == Ranker.load(tuned).plan != Ranker.load(cascade_folder).plan
+
+
+def test_margins_that_were_tuned_drop_the_same_candidates(cascade_folder, judged, tmp_path):
+    tuned = tmp_path / "tuned"
+    shutil.copytree(cascade_folder, tuned)
+    file, groups = judged
+    before = Ranker.load(tuned)
+    spread = float(np.std([item.scores[0] for item in before.rank(groups[0].question, groups[0].texts, drop=0)]))
+    write_plan(tuned, margin_plan([spread] * (len(before.exits) - 1), len(before.exits)), before.exits, {"how": "so"})
+    calibrate(tuned, str(file), tmp_path / "out")
+    left = [
+        [(item.index, item.exit) for item in Ranker.load(folder).rank(groups[0].question, groups[0].texts)]
+        for folder in (tuned, tmp_path / "out")
+    ]
+    assert left[0] == left[1]
+    assert len({exit for _, exit in left[0]}) > 1, "somebody was dropped"
+    assert json.loads((tmp_path / "out" / "plan.json").read_text())["about"] == {"how": "so"}

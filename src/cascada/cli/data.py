@@ -133,7 +133,7 @@ def noise(
 
 @app.command()
 def split(
-    source: Source,
+    source: Annotated[str, typer.Argument(help="A file, NAME:FILE, or hf:ID.")],
     train: Annotated[Path, typer.Argument(help="The JSONL file to write for training.")],
     dev: Annotated[Path, typer.Argument(help="The JSONL file to write for choosing and tuning.")],
     share: Annotated[str, typer.Option(help="The share of questions for the dev file.")] = "0.1",

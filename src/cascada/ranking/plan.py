@@ -142,6 +142,14 @@ def margin_plan(
     return tuple(Margin(_margin(value), number, share) for value, number, share in rules)  # type: ignore[arg-type]
 
 
+def rescaled(plan: Plan, scales: Sequence[float]) -> Plan:
+    """The plan once the raw scores of each exit have been multiplied by its scale: margins are multiplied too."""
+    return tuple(
+        replace(rule, margin=rule.margin * Decimal(repr(float(scale)))) if isinstance(rule, Margin) else rule
+        for rule, scale in zip(plan, scales, strict=True)
+    )
+
+
 def has_margins(plan: Plan) -> bool:
     """Whether a plan looks at scores."""
     return any(isinstance(rule, Margin) for rule in plan)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from cascada.ranking.plan import (
     margin_plan,
     plan_dict,
     ratio_of,
+    rescaled,
 )
 
 FORMAT = 1
@@ -56,6 +57,16 @@ def read_plan(folder: Path, exits: tuple[int, ...]) -> Plan | None:
             f"{path} is for exits {_listed(plan_exits)}, but the ranker's are {_listed(exits)}: {remedy}."
         )
     return plan
+
+
+def copy_plan(folder: Path, out: Path, exits: tuple[int, ...], scales: Sequence[float]) -> None:
+    """Copy the plan saved in `folder`, if there is one, for a ranker whose raw scores at each exit but the last are
+    multiplied by these scales."""
+    plan = read_plan(folder, exits)
+    if plan is not None:
+        about = json.loads((folder / PLAN_FILE).read_text(encoding="utf-8")).get("about", {})
+        out.mkdir(parents=True, exist_ok=True)
+        write_plan(out, rescaled(plan, scales), exits, about)
 
 
 def forget_plan(folder: Path) -> bool:

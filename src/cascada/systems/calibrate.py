@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cascada.core.errors import CascadaError
-from cascada.core.folder import PLAN_FILE, kind_of, read_card, require_no_ranker, require_trained
+from cascada.core.folder import kind_of, read_card, require_no_ranker, require_trained
 from cascada.data import Group
 from cascada.metrics.calibration import PlattScaling, fit_platt_scaling
 from cascada.ranking import Ranker
+from cascada.ranking.plan_file import copy_plan
 from cascada.systems.registry import part
 
 
@@ -23,7 +23,8 @@ def calibrate(
     """Fit the scores of the ranker in `folder` to the labels and write it to `out`; returns the scaling per exit.
 
     No candidates are dropped, so that the scaling of every exit is fitted on all of them. The order at an exit does not
-    change, and a drop plan that was tuned before is kept. `advance` is called with the number of scored candidates.
+    change, and a drop plan that was tuned before is kept, with its margins scaled like the scores. `advance` is called
+    with the number of scored candidates.
     """
     kind = kind_of(folder)
     require_trained(folder, kind, "a trained ranker")
@@ -37,9 +38,7 @@ def calibrate(
     for exit, scaling in scalings.items():
         model.rescale(exit, scaling.scale, scaling.shift)
     card = read_card(folder) or "# A Cascada ranker\n"
-    if (folder / PLAN_FILE).exists():
-        out.mkdir(parents=True, exist_ok=True)
-        shutil.copy(folder / PLAN_FILE, out)
+    copy_plan(folder, out, model.shape.exits, [scalings[exit].scale for exit in model.shape.exits[:-1]])
     room.save(model, out, tokenizer=folder, card=f"{card.rstrip()}\n\nIts scores were calibrated afterwards.\n")
     return scalings
 

@@ -22,7 +22,8 @@ from cascada.systems.cascade.shape import CascadeShape
 from cascada.systems.cut import cut
 from cascada.systems.export import export
 from cascada.text.bm25 import idf
-from cascada.text.pairs import PairTokens, pool
+from cascada.text.pair_arrays import PairTokens
+from cascada.text.pairs import pool
 from cascada.text.wordpiece import end_to_end
 
 VOCABULARY = 12

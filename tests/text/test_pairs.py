@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from cascada.core.errors import CascadaError
-from cascada.text.pairs import EncodedPairs, PairTokenizer, kept_lengths
+from cascada.text.pair_arrays import EncodedPairs
+from cascada.text.pairs import PairTokenizer, kept_lengths
 
 ODD_TEXTS = [
     "",

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cascada.text.pairs import EncodedPairs
+from cascada.text.pair_arrays import EncodedPairs
 from cascada.training.batches import BatchPlan
 from cascada.training.examples import Examples
 from cascada.training.settings import TrainingSettings

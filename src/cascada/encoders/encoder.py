@@ -105,26 +105,32 @@ class StagedEncoder(nn.Module):
 
 
 def load_encoder(name: str | Path, *, layers: int | None = None) -> StagedEncoder:
-    """Load an encoder from a folder in the hub's layout or by its hub name, cut to its first `layers`.
-
-    Only safetensors weights are read, and code in the folder is never run.
-    """
+    """Load an encoder from a folder in the hub's layout or by its hub name, cut to its first `layers`."""
     config = _cut_config(name, layers)
+    return StagedEncoder(load_pretrained(AutoModel, name, "encoder", unused="pooler.", config=config))
+
+
+def load_pretrained(auto: Any, name: str | Path, kind: str, *, unused: str | None = None, **options: Any) -> Any:
+    """A model of transformers in float32, by the class `auto` that finds its type, such as `AutoModel`.
+
+    `kind` is what is loaded, in words; weights whose names begin with `unused` may be missing. Only safetensors weights
+    are read, and code in the folder is never run.
+    """
     try:
         with quiet():
-            encoder, report = AutoModel.from_pretrained(
+            model, report = auto.from_pretrained(
                 str(name),
-                config=config,
                 dtype=torch.float32,
                 use_safetensors=True,
                 trust_remote_code=False,
-                ignore_mismatched_sizes=True,  # `check_weights` reports them in a sentence
+                ignore_mismatched_sizes=True,  # `_check_weights` reports them in a sentence
                 output_loading_info=True,
+                **options,
             )
     except (OSError, ValueError, SafetensorError) as error:
-        raise CascadaError(f"No encoder could be loaded from {name}: {first_line(error)}") from error
-    check_weights(name, report, "encoder", unused="pooler.")
-    return StagedEncoder(encoder)
+        raise CascadaError(f"No {kind} could be loaded from {name}: {first_line(error)}") from error
+    _check_weights(name, report, kind, unused)
+    return model
 
 
 @contextmanager
@@ -163,11 +169,8 @@ def encoder_depth(name: str | Path) -> int:
     return int(_config(name).num_hidden_layers)
 
 
-def check_weights(name: str | Path, report: dict[str, Any], kind: str, *, unused: str | None = None) -> None:
-    """Raise an error if weights are missing or have another size: transformers would initialise them at random.
-
-    `kind` is what was loaded, in words; weights whose names begin with `unused` may be missing.
-    """
+def _check_weights(name: str | Path, report: dict[str, Any], kind: str, unused: str | None) -> None:
+    """Raise an error if weights are missing or have another size: transformers would initialise them at random."""
     for weight, size, expected in sorted(report["mismatched_keys"]):
         raise CascadaError(
             f"No {kind} could be loaded from {name}: {weight} has size {tuple(size)} in its weights "

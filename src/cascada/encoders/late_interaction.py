@@ -11,7 +11,7 @@ Nothing is trained, no layer is run, and the table is the one that the encoder h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,7 +22,8 @@ from cascada.ranking.arrays import sigmoid
 from cascada.ranking.executor import rows_of
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
 from cascada.text.bm25 import idf
-from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
+from cascada.text.pair_arrays import EncodedPairs, PairTokens
+from cascada.text.pairs import PairTokenizer
 
 NO_MATCH = -1.0
 """The similarity of a text without word pieces: the lowest that a cosine can be."""
@@ -67,17 +68,13 @@ class PieceVectors:
     def cosines(self, question: Ints, pieces: Ints) -> Floats:
         """The cosine of each of the question's pieces with each of some others, (question, pieces).
 
-        Rows are compared as they stand in the table; scale, mean and length are applied to the products. They are read
-        some at a time: so few that they stay in the processor's cache, and that BLAS does not wake its threads, which
-        would spin on the cores for a while after the product, when the first layer needs them.
+        Rows are compared as they stand in the table; scale, mean and length are applied to the products.
         """
         asked = self.unit(question)
         left = np.concatenate((asked, self.mean[None]))  # the last row gives each piece's product with the mean
-        some = max(1, ONE_THREAD // left.size)
         products = np.empty((len(left), len(pieces)), np.float32)
         squares = np.empty(len(pieces), np.float32)
-        for start in range(0, len(pieces), some):
-            part = slice(start, start + some)
+        for part in parts_for_one_thread(left, len(pieces)):
             rows = self.table[pieces[part]].astype(np.float32, copy=False)
             np.matmul(left, rows.T, out=products[:, part])
             np.einsum("ij,ij->i", rows, rows, out=squares[part])
@@ -155,13 +152,21 @@ def best_matches(question: Floats, documents: Sequence[Floats]) -> Floats:
 
 
 def products(left: Floats, right: Floats) -> Floats:
-    """Inner products of two sets of vectors, (left, right), in the calling thread: `PieceVectors.cosines` says why."""
+    """Inner products of two sets of vectors, (left, right), in the calling thread."""
     out = np.empty((len(left), len(right)), np.float32)
-    some = max(1, ONE_THREAD // left.size)
-    for start in range(0, len(right), some):
-        part = slice(start, start + some)
+    for part in parts_for_one_thread(left, len(right)):
         np.matmul(left, right[part].T, out=out[:, part])
     return out
+
+
+def parts_for_one_thread(left: Floats, right: int) -> Iterator[slice]:
+    """Parts of `right` vectors that are multiplied with `left` one after another, in the calling thread.
+
+    Each is so small that it stays in the processor's cache, and that BLAS does not wake its threads, which would spin
+    on the cores for a while after the product, when the first layer needs them.
+    """
+    some = max(1, ONE_THREAD // left.size)
+    return (slice(start, start + some) for start in range(0, right, some))
 
 
 def unit(vectors: Floats) -> Floats:

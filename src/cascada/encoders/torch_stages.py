@@ -15,7 +15,8 @@ from cascada.encoders.late_interaction import encoded_pairs
 from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.cost import StageFlops
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
-from cascada.text.pairs import EncodedPairs, PairTokenizer, PairTokens
+from cascada.text.pair_arrays import EncodedPairs, PairTokens
+from cascada.text.pairs import PairTokenizer
 from cascada.text.sentence_windows import PieceLimit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from cascada.graphs.piece_vectors import quantised_rows
 
 class Products(Protocol):
     """The operators that differ between precisions; `graph` is a `cascada.graphs.graph.Graph`."""
+
+    kept: Literal["float32", "float16"]
+    """The type of the hidden states between graphs."""
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         """The rows of a table, by id."""
@@ -33,6 +36,8 @@ class Products(Protocol):
 
 class Float32:
     """All products in float32, as in training."""
+
+    kept: Literal["float32", "float16"] = "float32"
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         return str(graph.op("Gather", graph.constant(table), ids))
@@ -55,6 +60,8 @@ class Int8:
 
     Weights are quantised to ±64, because processors without VNNI add two products in 16 bits, which would overflow.
     """
+
+    kept: Literal["float32", "float16"] = "float16"
 
     def rows(self, graph: Any, table: Array, ids: str) -> str:
         """Rows are quantised to ±127 with a scale each: they are dequantised before they are multiplied."""

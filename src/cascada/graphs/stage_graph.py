@@ -1,8 +1,9 @@
-"""The graph of a stage of an encoder: some layers, and the head on them; `graph.py` describes inputs and outputs."""
+"""The graphs of an encoder's stages: some layers, and the head on them; `graph.py` describes inputs and outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import onnx
 from onnx import TensorProto, helper
@@ -11,26 +12,42 @@ from cascada.encoders.weights import RankerWeights
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
 from cascada.graphs.layers import output, run_layers
 from cascada.graphs.products import Products
+from cascada.graphs.session import stage_file
 from cascada.graphs.transformer import embed, head
 
-OwnHead = Callable[[Graph, str, Products], str]
+OwnHead = Callable[[Graph, str, Products, int], str]
+"""From a graph, its states, its products and an exit to the scores (pairs,) there."""
 
 
-def stage_graph(
+def write_stage_graphs(
+    folder: Path,
+    weights: RankerWeights,
+    exits: Sequence[int],
+    products: Products,
+    weights_file: WeightsFile,
+    *,
+    safe: bool,
+    own_head: OwnHead | None = None,
+) -> None:
+    """Write a graph for each exit, from the embeddings or the exit before; `safe` is part of the files' names."""
+    for first, exit in zip((0, *exits), exits, strict=False):
+        last = exit == exits[-1]
+        graph = _stage_graph(weights, first, exit, products, weights_file, last=last, own_head=own_head)
+        (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
+
+
+def _stage_graph(
     weights: RankerWeights,
     first: int,
     exit: int,
+    products: Products,
+    weights_file: WeightsFile,
     *,
     last: bool,
-    products: Products,
-    kept: str = "float32",
-    weights_file: WeightsFile | None = None,
     own_head: OwnHead | None = None,
 ) -> onnx.ModelProto:
-    """The graph of layers `first`+1 to `exit` and the head on them; `kept` is the type of the states between graphs.
-
-    The head is the one in `weights`, or `own_head`, from the graph, its states and its products to scores (pairs,).
-    """
+    """The graph of layers `first`+1 to `exit` and the head on them: the one in `weights`, or `own_head`."""
+    kept = products.kept
     graph = Graph(weights_file)
     if first == 0:
         states = embed(graph, weights.embeddings, products)
@@ -38,7 +55,7 @@ def stage_graph(
         states = "states" if kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)
     states = run_layers(graph, weights, states, first, exit, products)
     read = output(graph, weights, states)
-    scores = own_head(graph, read, products) if own_head else head(graph, weights.heads[exit], read, products)
+    scores = own_head(graph, read, products, exit) if own_head else head(graph, weights.heads[exit], read, products)
     graph.rename(scores, "scores")
     if not last:
         states = states if kept == "float32" else graph.op("Cast", states, to=TensorProto.FLOAT16)

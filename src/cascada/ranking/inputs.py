@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
+import numpy as np
+
 from cascada.core.errors import CascadaError
 from cascada.ranking.checks import (
     checked_choice,
@@ -20,7 +22,7 @@ from cascada.ranking.plan import Drop, Keep, Plan
 from cascada.ranking.prior import PRIOR
 from cascada.ranking.result import TextOrMapping
 from cascada.ranking.selection import Cut
-from cascada.ranking.stage import NO_DEADLINE, Deadline
+from cascada.ranking.stage import NO_DEADLINE, Deadline, Pairs
 from cascada.text.context import InContext
 
 PAIRS_AT_ONCE = 2048
@@ -117,6 +119,9 @@ class RankOptions:
         return replace(self, top=None, min_score=None, cut=None, drop=drop, keep=None, deadline=NO_DEADLINE)
 
 
+DEFAULT_OPTIONS = RankOptions()
+
+
 def _prior_weight(prior: float | bool | None) -> float | None:
     """True stands for the default weight."""
     if isinstance(prior, bool):
@@ -143,6 +148,15 @@ def read_text(candidate: TextOrMapping) -> str:
     if not isinstance(context, str):
         raise CascadaError(f'The "context" of a candidate is {type(context).__name__}; it must be a string.')
     return InContext(text, context)
+
+
+def pairs_of(groups: Sequence[CheckedGroup]) -> Pairs:
+    """The candidates of all groups as the stages take them."""
+    return Pairs(
+        questions=[question for question, _ in groups],
+        texts=[read_text(candidate) for _, candidates in groups for candidate in candidates],
+        owner=np.repeat(np.arange(len(groups)), [len(candidates) for _, candidates in groups]),
+    )
 
 
 def batches_of(groups: Iterable[QuestionCandidates]) -> Iterator[list[CheckedGroup]]:

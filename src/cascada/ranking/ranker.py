@@ -7,41 +7,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
 from cascada.core.errors import CascadaError
-from cascada.ranking.executor import Outcome, Rules, execute
+from cascada.ranking.assemble import Computed, computed_groups, is_skipped, ranking_of, skipped_ranking
+from cascada.ranking.executor import Rules, execute
 from cascada.ranking.fit import Fit, Speeds
 from cascada.ranking.inputs import (
+    DEFAULT_OPTIONS,
     CheckedGroup,
     QuestionCandidates,
     RankArguments,
     RankOptions,
     batches_of,
     checked_group,
-    read_text,
-    text_of,
+    pairs_of,
 )
 from cascada.ranking.long_texts import Long, limit_of, read_texts
 from cascada.ranking.plan import Drop, Keep, Plan, drop_plan, plan_of
-from cascada.ranking.prior import is_sure, places, sure_scores, trusted, with_prior
 from cascada.ranking.prune import PruneOptions, pruned, split_passages
 from cascada.ranking.pruned import Pruned
-from cascada.ranking.result import Item, Ranking, StageCost, TextOrMapping
+from cascada.ranking.result import Ranking, TextOrMapping
 from cascada.ranking.score_cache import ScoreCache
-from cascada.ranking.selection import Cut, is_likely, selected
-from cascada.ranking.stage import NO_DEADLINE, Floats, Pairs, Stage
+from cascada.ranking.selection import Cut
+from cascada.ranking.stage import NO_DEADLINE, Floats, Stage
 from cascada.ranking.tracing import rank_span
-from cascada.text.sentence_windows import Span
 from cascada.text.words import words
 
 Loader = Callable[..., "Ranker"]
 
-
 _loader: list[Loader] = []
-
-
-DEFAULT_OPTIONS = RankOptions()
 
 
 def use_loader(load: Loader) -> None:
@@ -218,9 +211,11 @@ class Ranker:
         batch = [checked_group(group) for group in groups]
         if not batch:
             return []
-        computed = iter(self._computed([group for group in batch if not _skips(group, options)], options))
+        computed = iter(self._computed([group for group in batch if not is_skipped(group, options)], options))
         return [
-            self._skipped(group, options) if _skips(group, options) else self._ranking(group, *next(computed), options)
+            skipped_ranking(group, options, self.stages)
+            if is_skipped(group, options)
+            else ranking_of(next(computed), options, self.stages, full=self.full)
             for group in batch
         ]
 
@@ -265,8 +260,8 @@ class Ranker:
 
     def score(self, question: str, candidates: Sequence[TextOrMapping], *, drop: Drop = None) -> Floats:
         """The scores in [0, 1], in the order of the candidates; comparable only if none is dropped (`drop=0`)."""
-        ((outcome, _),) = self._computed([checked_group((question, candidates))], RankOptions.of(drop=drop))
-        return outcome.probability
+        (computed,) = self._computed([checked_group((question, candidates))], RankOptions.of(drop=drop))
+        return computed.outcome.probability
 
     def exit_scores(self, groups: Iterable[QuestionCandidates]) -> Iterator[Floats]:
         """The raw score of every candidate at every exit, (exits, candidates) for each group, without drops.
@@ -275,7 +270,7 @@ class Ranker:
         """
         options = RankOptions(drop=0, long="first")
         for batch in batches_of(groups):
-            yield from (outcome.scores for outcome, _ in self._computed(batch, options))
+            yield from (computed.outcome.scores for computed in self._computed(batch, options))
 
     def resolved(self, options: RankOptions) -> RankOptions:
         """The options with what this ranker does by default: with `drop="fit"` without a plan, as drops are chosen on
@@ -285,91 +280,16 @@ class Ranker:
             return options
         return replace(options, plan=plan_of(options.drop, options.keep, len(self.stages), otherwise=self.plan))
 
-    def _computed(self, batch: Sequence[CheckedGroup], options: RankOptions) -> list[tuple[Outcome, list[Span | None]]]:
-        """What the stages say about each group, and the part of the text that each of its candidates counts by."""
+    def _computed(self, batch: Sequence[CheckedGroup], options: RankOptions) -> list[Computed]:
+        """What the stages say about each group."""
         if not batch:
             return []
         options = self.resolved(options)
-        pairs = Pairs(
-            questions=[question for question, _ in batch],
-            texts=[read_text(candidate) for _, candidates in batch for candidate in candidates],
-            owner=np.repeat(np.arange(len(batch)), [len(candidates) for _, candidates in batch]),
-        )
         assert options.long is not None
-        read = read_texts(pairs, self._limit, options.long, options.max_tokens)
+        read = read_texts(pairs_of(batch), self._limit, options.long, options.max_tokens)
         outcomes = execute(self.stages, read.pairs, self._rules(options), options.deadline, self.cache)
         self._speeds.learn(outcomes)
-        results, start = [], 0
-        for (_, candidates), outcome in zip(batch, outcomes, strict=True):
-            cut = read.cut[start : start + len(candidates)]
-            start += len(candidates)
-            outcome = replace(outcome, truncated=outcome.truncated | cut)
-            if options.prior:
-                probability = self.stages[int(outcome.stage.max())].probability
-                outcome = with_prior(outcome, places(candidates), options.prior, probability)
-            results.append((outcome, [read.spans[row] for row in outcome.row.tolist()]))
-        return results
+        return list(computed_groups(batch, outcomes, read, options, self.stages))
 
     def _rules(self, options: RankOptions) -> Rules:
         return Fit(self.stages, self._speeds, options.deadline) if options.plan is None else options.plan
-
-    def _skipped(self, group: CheckedGroup, options: RankOptions) -> Ranking:
-        outcome = trusted(sure_scores(group.candidates), len(self.stages))
-        ranking = self._ranking(group, outcome, [None] * len(group.candidates), options)
-        return replace(ranking, skipped=True, likely=None, relative_cost=0.0)
-
-    def _ranking(
-        self, group: CheckedGroup, outcome: Outcome, spans: Sequence[Span | None], options: RankOptions
-    ) -> Ranking:
-        scores = outcome.probability[outcome.order]
-        chosen = selected(scores, top=options.top, min_score=options.min_score, cut=options.cut)
-        computed = outcome.texts - outcome.cached
-        layers_run = sum(stage.layers * int(read) for stage, read in zip(self.stages, computed, strict=True))
-        all_layers = sum(stage.layers for stage in self.stages[-self.full :]) * int(outcome.texts[0])
-        return Ranking(
-            question=group.question,
-            items=tuple(
-                self._item(index, group.candidates[index], outcome, spans[index])
-                for index in outcome.order[chosen].tolist()
-            ),
-            relative_cost=layers_run / all_layers if all_layers else 1.0,
-            stages=self._costs(outcome),
-            full_flops=int(outcome.full_flops[-self.full :].sum()),
-            complete=outcome.complete,
-            likely=is_likely(float(scores[0]), options.min_score) if self.exits[-1] else None,
-        )
-
-    def _item(self, index: int, candidate: TextOrMapping, outcome: Outcome, window: Span | None) -> Item:
-        stage = int(outcome.stage[index])
-        return Item(
-            text=text_of(candidate),
-            score=float(outcome.probability[index]),
-            raw_score=float(outcome.raw[index]),
-            index=index,
-            exit=self.stages[stage].exit if stage >= 0 else 0,
-            scores=tuple(outcome.scores[: stage + 1, index].tolist()),
-            truncated=bool(outcome.truncated[index]),
-            document=candidate,
-            window=window,
-        )
-
-    def _costs(self, outcome: Outcome) -> tuple[StageCost, ...]:
-        scored = np.isfinite(outcome.scores).sum(1)
-        rows = zip(self.stages, scored, outcome.flops, outcome.seconds, outcome.texts, outcome.cached, strict=True)
-        return tuple(
-            StageCost(stage.exit, int(n), int(flops), float(seconds), int(texts), int(cached))
-            for stage, n, flops, seconds, texts, cached in rows
-        )
-
-
-def reselected(ranking: Ranking, options: RankOptions) -> Ranking:
-    """The part of a whole ranking that these options return."""
-    scores = np.array([item.score for item in ranking])
-    chosen = selected(scores, top=options.top, min_score=options.min_score, cut=options.cut)
-    likely = None if ranking.likely is None else is_likely(float(scores[0]), options.min_score)
-    return replace(ranking, items=tuple(ranking.items[place] for place in chosen), likely=likely)
-
-
-def _skips(group: CheckedGroup, options: RankOptions) -> bool:
-    """Whether the first stage is sure enough not to rank the group."""
-    return options.skip_if_sure is not None and is_sure(sure_scores(group.candidates), options.skip_if_sure)

@@ -11,8 +11,8 @@ import numpy as np
 
 from cascada.data import Group, Run
 from cascada.metrics.calibration import calibration_error
-from cascada.ranking.inputs import QuestionCandidates, RankOptions
-from cascada.ranking.ranker import DEFAULT_OPTIONS, Ranker
+from cascada.ranking.inputs import DEFAULT_OPTIONS, QuestionCandidates, RankOptions
+from cascada.ranking.ranker import Ranker
 from cascada.ranking.result import Ranking
 
 

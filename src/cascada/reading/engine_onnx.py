@@ -10,7 +10,7 @@ from cascada.graphs.session import TOKEN_BUDGET, Workers, session_of
 from cascada.reading.reader import Batching, Reader
 from cascada.reading.shape import GRAPH, read_exported
 from cascada.reading.span import Floats
-from cascada.text.pairs import Ints
+from cascada.text.pair_arrays import Ints
 from cascada.text.windows import Windows, WindowTokenizer
 
 

@@ -10,7 +10,7 @@ from cascada.reading import folder as reader_folder
 from cascada.reading.network import ReaderNetwork
 from cascada.reading.reader import Reader
 from cascada.reading.span import Floats
-from cascada.text.pairs import Ints
+from cascada.text.pair_arrays import Ints
 from cascada.text.windows import Windows, WindowTokenizer
 
 

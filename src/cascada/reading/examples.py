@@ -12,7 +12,7 @@ from cascada.data import Group, read
 from cascada.data.spans import MarkedAnswer
 from cascada.reading.measure import MarkedQuestion, read_questions
 from cascada.reading.settings import SpanSettings
-from cascada.text.pairs import Ints
+from cascada.text.pair_arrays import Ints
 from cascada.text.windows import Windows, WindowTokenizer
 from cascada.training.examples import Examples
 

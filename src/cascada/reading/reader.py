@@ -13,7 +13,7 @@ from cascada.ranking.arrays import shortest_first, sigmoid
 from cascada.ranking.checks import checked_top
 from cascada.reading.shape import check_reader
 from cascada.reading.span import Floats, Span, best_span
-from cascada.text.pairs import Ints
+from cascada.text.pair_arrays import Ints
 from cascada.text.windows import Windows, WindowTokenizer
 
 ScoreWindows = Callable[[Windows, Ints], Floats]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cascada.training.settings import Count, Seed, Settings, Share, Text, TrainingSettings
+from cascada.training.settings import Count, EncoderTraining, Seed, Settings, Share, Text
 
 
 class ReaderModel(Settings):
@@ -39,13 +39,6 @@ class SpanSettings(Settings):
     sample_seed: Seed = 0
 
 
-class ReaderTraining(TrainingSettings):
-    """Training settings of a reader."""
-
-    encoder_dropout: Share | None = None
-    """Dropout inside the encoder's layers; the encoder's own if not given."""
-
-
 class ReaderRecipe(Settings):
     """One training run of a span reader."""
 
@@ -56,7 +49,7 @@ class ReaderRecipe(Settings):
     train: SpanSettings
     dev: SpanSettings
     """The questions that select the best checkpoint, by F1 of the answers found in their own paragraphs."""
-    training: ReaderTraining = ReaderTraining()
+    training: EncoderTraining = EncoderTraining()
 
     @model_validator(mode="after")
     def _incorrect_paragraphs_are_for_training(self) -> ReaderRecipe:
@@ -66,4 +59,4 @@ class ReaderRecipe(Settings):
         return self
 
 
-Model, Training = ReaderModel, ReaderTraining
+Model, Training = ReaderModel, EncoderTraining

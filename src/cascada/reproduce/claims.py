@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from cascada.core.errors import CascadaError
-from cascada.reproduce.papers import Strict
+from cascada.reproduce.yaml_file import Strict, read_yaml
 
 Pair = tuple[str, str]
 Name = Annotated[str, Field(min_length=1)]
@@ -123,18 +121,7 @@ class Claims(Strict):
 
 def read_claims(path: Path) -> Claims:
     """Read and check the file of claims."""
-    try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CascadaError(f"{path} cannot be read: {error.strerror}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CascadaError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    try:
-        return Claims.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise CascadaError(f"{path}: {key}: {first['msg'].removeprefix('Value error, ')}.") from error
+    return read_yaml(path, Claims)
 
 
 def rows_of(judged: Rule) -> tuple[str, ...]:

@@ -6,23 +6,17 @@ import shlex
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from cascada.core.errors import CascadaError
+from cascada.reproduce.yaml_file import Strict, read_yaml
 
 Size = Literal["full", "short"]
 """`full`: as in the papers; `short`: what two cores can do in hours."""
 PROGRAMS = ("cascada", "python")
 ALL = "all"
-
-
-class Strict(BaseModel):
-    """Unknown keys are rejected."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Command(Strict):
@@ -118,18 +112,5 @@ def normalised(name: str) -> str:
 
 def read_papers(path: Path) -> Papers:
     """Read and check the file."""
-    try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CascadaError(
-            f"{path} cannot be read: {error.strerror}. Run this in a clone of the repository, "
-            "or give --papers the path of its recipes/papers.yaml."
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CascadaError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
-    try:
-        return Papers.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise CascadaError(f"{path}: {key}: {first['msg'].removeprefix('Value error, ')}.") from error
+    advice = "Run this in a clone of the repository, or give --papers the path of its recipes/papers.yaml."
+    return read_yaml(path, Papers, if_missing=advice)

@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect
 
 from cascada.core.errors import CascadaError
 from cascada.ranking import Ranker, Ranking
+from cascada.ranking.assemble import reselected
 from cascada.ranking.inputs import CheckedGroup, RankOptions, read_text
 from cascada.ranking.prior import first_stage_scores, sure_scores
 from cascada.ranking.prune import PruneOptions, SplitPassages, pruned
 from cascada.ranking.pruned import Pruned
-from cascada.ranking.ranker import reselected
 from cascada.ranking.result import TextOrMapping
 from cascada.ranking.tracing import rank_span
 from cascada.serve.metrics import Metrics

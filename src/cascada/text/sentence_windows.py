@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cascada.text.pairs import Ints, PairTokenizer
+from cascada.text.pair_arrays import Ints
+from cascada.text.pairs import PairTokenizer
 from cascada.text.sentences import sentences
 from cascada.text.words import without_surrogates
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cascada.text.pairs import Bools, EncodedPairs, Ints, PairLayout, PairTokenizer, PairTokens, pool, without_context
+from cascada.text.pair_arrays import Bools, EncodedPairs, Ints, PairLayout, PairTokens
+from cascada.text.pairs import PairTokenizer, pool, without_context
 
 
 class SideTokenizer:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from cascada.core.errors import CascadaError, described
-from cascada.text.pairs import EncodedPairs, Ints, concatenate
+from cascada.text.pair_arrays import EncodedPairs, Ints, concatenate
 from cascada.text.sentence_windows import Span, TextLimit
 from cascada.text.sides import padded_sides
 from cascada.text.words import BRACKETS

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from cascada.core.errors import CascadaError
-from cascada.text.pairs import Bools, EncodedPairs, Ints, PairTokenizer, concatenate, kept_lengths
+from cascada.text.pair_arrays import Bools, EncodedPairs, Ints, concatenate
+from cascada.text.pairs import PairTokenizer, kept_lengths
 from cascada.text.words import without_surrogates
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from torch.utils.data import Sampler
 
 from cascada.ranking.arrays import by_token_budget
-from cascada.text.pairs import Bools, Ints
+from cascada.text.pair_arrays import Bools, Ints
 from cascada.training.examples import Examples
 from cascada.training.settings import TrainingSettings
 

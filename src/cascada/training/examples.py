@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 from cascada.core.errors import CascadaError
 from cascada.data import Group
 from cascada.ranking.stage import Floats
-from cascada.text.pairs import EncodedPairs, Ints
+from cascada.text.pair_arrays import EncodedPairs, Ints
 
 
 class PairEncoder(Protocol):

@@ -4,23 +4,19 @@ import shutil
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_engine import engine_of, in_one_piece
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from cascada.core.errors import CascadaError
 from cascada.core.probe import can_run
 from cascada.data import Candidate, Group
-from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.systems.decoupled.documents import EncodingMemory
 from cascada.systems.decoupled.engine import document_encoder
-from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.folder import save
-from cascada.systems.decoupled.network import DecoupledRanker
-from cascada.systems.decoupled.shape import DecoupledShape
 from cascada.systems.decoupled.stages import stages_of
 from cascada.systems.export import export
 from cascada.training.settings import TeacherSettings
@@ -60,16 +56,6 @@ def engine(request, encoder_folder):
     return engine_of(encoder_folder, **request.param)
 
 
-def engine_of(folder, **shape):
-    torch.manual_seed(5)
-    model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape, max_length=32, question_length=12)).eval()
-    for classifier in model.classifiers.values():  # those that add to the cosine start at zero
-        torch.nn.init.normal_(classifier[-1].weight)
-    if model.shape.match == "both":
-        model.cosine.weights.data.copy_(torch.tensor([1.5, 0.6]))
-    return TorchEngine(model, tokenizer_of(model, folder))
-
-
 @pytest.fixture(scope="module")
 def texts(words):
     return [" ".join(words[i : i + 1 + i * 5 % 40]) for i in range(40)]
@@ -78,16 +64,6 @@ def texts(words):
 @pytest.fixture(scope="module")
 def question(words):
     return f"{words[5]} {words[50]}?"
-
-
-def in_one_piece(engine, question, text):
-    """One pair by itself through the model's forward pass; its score at every exit."""
-    sides = [engine.tokenizer.question.encode_alone([question]), engine.tokenizer.document.encode_alone([text])]
-    ids = [torch.from_numpy(side.padded([0], engine.tokenizer.pad_id)[0]) for side in sides]
-    inputs = [value for side in ids for value in (side, torch.ones_like(side, dtype=torch.bool))]
-    with torch.inference_mode():
-        found = engine.model(*inputs, torch.tensor([0]), exits=engine.shape.exits)
-    return [float(logits[0, 1] - logits[0, 0]) for _, logits in sorted(found.items())]
 
 
 def scores(ranking):

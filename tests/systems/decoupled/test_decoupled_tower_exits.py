@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from random_engine import SIZES, engine_of, in_one_piece
 
 from cascada.core.errors import CascadaError
 from cascada.encoders.encoder import load_encoder
 from cascada.ranking import Ranker
 from cascada.store import fill, store_for
 from cascada.systems.decoupled.engine import document_encoder
-from cascada.systems.decoupled.engine_torch import TorchEngine, tokenizer_of
 from cascada.systems.decoupled.folder import load, save
 from cascada.systems.decoupled.meeting import late_interaction
 from cascada.systems.decoupled.network import DecoupledRanker
@@ -19,7 +19,6 @@ from cascada.systems.decoupled.towers import encode_layers
 from cascada.training.recipes import parse_recipe
 from cascada.training.single_run import build_trainer, train_model
 
-SIZES = {"question_length": 12, "max_length": 32}
 BELOW = {"join": 3, "exits": (1, 2, 3), "towers": "shared", "match": "late", **SIZES}
 KINDS = {
     "shared": BELOW,
@@ -32,15 +31,7 @@ KINDS = {
 
 @pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
 def engine(request, encoder_folder):
-    return engine_of(encoder_folder, request.param)
-
-
-def engine_of(folder, shape):
-    torch.manual_seed(3)
-    model = DecoupledRanker(load_encoder(folder), DecoupledShape(**shape)).eval()
-    for classifier in model.classifiers.values():
-        torch.nn.init.normal_(classifier[-1].weight)
-    return TorchEngine(model, tokenizer_of(model, folder))
+    return engine_of(encoder_folder, **request.param)
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +48,6 @@ def scores(ranking):
     return {item.index: item.scores for item in ranking}
 
 
-def in_one_piece(engine, question, text):
-    """One pair by itself through the model's forward pass: its score at every exit that follows a layer."""
-    sides = [engine.tokenizer.question.encode_alone([question]), engine.tokenizer.document.encode_alone([text])]
-    ids = [torch.from_numpy(side.padded([0], engine.tokenizer.pad_id)[0]) for side in sides]
-    inputs = [value for side in ids for value in (side, torch.ones_like(side, dtype=torch.bool))]
-    with torch.inference_mode():
-        logits = engine.model(*inputs, torch.tensor([0]), exits=engine.shape.layer_exits)
-    return [float(own[0, 1] - own[0, 0]) for _, own in sorted(logits.items())]
-
-
 def test_every_exit_scores_as_the_model_in_one_piece(engine, question, texts):
     ranker = Ranker(stages_of(engine))
     assert ranker.exits == engine.shape.exits
@@ -77,7 +58,7 @@ def test_every_exit_scores_as_the_model_in_one_piece(engine, question, texts):
 
 
 def test_an_exit_below_the_join_is_late_interaction_of_the_states_there(encoder_folder, question, texts):
-    engine = engine_of(encoder_folder, BELOW)
+    engine = engine_of(encoder_folder, **BELOW)
     model, tokenizer = engine.model, engine.tokenizer
     asked, read = tokenizer.question.encode_alone([question]), tokenizer.document.encode_alone(texts)
     sides = []
@@ -104,7 +85,7 @@ def test_who_survives_scores_as_without_drops_and_the_others_cost_no_more_layers
 
 
 def test_several_questions_share_a_document_and_contexts_are_read_at_every_exit(encoder_folder, words, texts):
-    engine = engine_of(encoder_folder, BELOW)
+    engine = engine_of(encoder_folder, **BELOW)
     ranker = Ranker(stages_of(engine))
     candidates = [{"text": text, "context": " ".join(words[place : place + 3])} for place, text in enumerate(texts)]
     groups = [(words[3], candidates), (words[7], [*candidates[::2], candidates[0], {"text": ""}]), (words[9], texts)]
@@ -118,7 +99,7 @@ def test_several_questions_share_a_document_and_contexts_are_read_at_every_exit(
 
 
 def test_a_store_has_encodings_at_the_join_so_exits_below_it_are_left_out(encoder_folder, question, texts, tmp_path):
-    engine = engine_of(encoder_folder, BELOW)
+    engine = engine_of(encoder_folder, **BELOW)
     save(engine.model, tmp_path / "ranker", tokenizer=encoder_folder, card="")
     encoder = document_encoder(tmp_path / "ranker")
     store = store_for(encoder, tmp_path / "store", "fp32")
@@ -131,7 +112,7 @@ def test_a_store_has_encodings_at_the_join_so_exits_below_it_are_left_out(encode
 
 
 def test_a_deadline_that_passes_between_exits_gives_the_order_of_the_last_one(encoder_folder, question, texts):
-    stages = stages_of(engine_of(encoder_folder, BELOW))
+    stages = stages_of(engine_of(encoder_folder, **BELOW))
     whole = scores(Ranker(stages).rank(question, texts, drop=0, long="first"))
     late = stages[1]
     score = late.score

@@ -11,10 +11,9 @@ from cascada.encoders.extract import encoder_weights, head_of
 from cascada.encoders.weights import RankerWeights
 from cascada.graphs.graph import WeightsFile
 from cascada.graphs.piece_vectors import save_vectors
-from cascada.graphs.products import Float32, Products
+from cascada.graphs.products import Products
 from cascada.graphs.ranges import record_ranges, sample
-from cascada.graphs.session import stage_file
-from cascada.graphs.stage_graph import stage_graph
+from cascada.graphs.stage_graph import write_stage_graphs
 from cascada.systems.cascade.engine_torch import ranker_of
 from cascada.systems.cascade.folder import load
 from cascada.systems.cascade.network import CascadeRanker
@@ -44,14 +43,7 @@ class CascadeExporter:
         self.weights = weights_of(model)
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
-        exits = self.model.shape.layer_exits
-        kept = "float32" if isinstance(products, Float32) else "float16"
-        for first, exit in zip((0, *exits), exits, strict=False):
-            last = exit == exits[-1]
-            graph = stage_graph(
-                self.weights, first, exit, last=last, products=products, kept=kept, weights_file=weights_file
-            )
-            (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
+        write_stage_graphs(folder, self.weights, self.model.shape.layer_exits, products, weights_file, safe=safe)
         if self.model.exit_zero:
             table, vectors = self.weights.embeddings.words, self.model.exit_zero.vectors(self.model.encoder)
             save_vectors(folder, table, vectors, weights_file, int8=self.precision == "int8")

@@ -16,7 +16,8 @@ from cascada.ranking.arrays import shortest_first
 from cascada.ranking.executor import rows_of
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.stage import Deadline, Floats, Ints, Pairs, Scored
-from cascada.text.pairs import EncodedPairs, PairTokenizer
+from cascada.text.pair_arrays import EncodedPairs
+from cascada.text.pairs import PairTokenizer
 from cascada.text.sentence_windows import PieceLimit
 
 Similarity = Literal["cosine", "late"]

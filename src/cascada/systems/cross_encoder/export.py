@@ -14,10 +14,9 @@ from cascada.encoders.extract import encoder_weights
 from cascada.encoders.weights import Dense, dense_of, norm_of
 from cascada.graphs.graph import FUSED, Graph, WeightsFile
 from cascada.graphs.piece_vectors import save_vectors
-from cascada.graphs.products import Float32, Products
+from cascada.graphs.products import Products
 from cascada.graphs.ranges import record_ranges, sample
-from cascada.graphs.session import stage_file
-from cascada.graphs.stage_graph import stage_graph
+from cascada.graphs.stage_graph import write_stage_graphs
 from cascada.graphs.transformer import dense_float32, first_token, layer_norm, mean_of_tokens
 from cascada.systems.cross_encoder.engine_torch import ranker_of
 from cascada.systems.cross_encoder.folder import load, pair_tokenizer
@@ -49,23 +48,7 @@ class CrossEncoderExporter:
 
     def write(self, folder: Path, products: Products, weights_file: WeightsFile, *, safe: bool) -> None:
         exits = self.network.shape.layer_exits
-        kept = "float32" if isinstance(products, Float32) else "float16"
-        for first, exit in zip((0, *exits), exits, strict=False):
-
-            def head(graph: Graph, states: str, products: Products, exit: int = exit) -> str:
-                return self._head(graph, states, products, exit)
-
-            graph = stage_graph(
-                self.weights,
-                first,
-                exit,
-                last=exit == exits[-1],
-                products=products,
-                kept=kept,
-                weights_file=weights_file,
-                own_head=head,
-            )
-            (folder / stage_file(exit, safe=safe)).write_bytes(graph.SerializeToString())
+        write_stage_graphs(folder, self.weights, exits, products, weights_file, safe=safe, own_head=self._head)
         self.tokenizer.tokenizer.save(str(folder / "tokenizer.json"))
         if self.network.exit_zero:
             vectors = self.network.exit_zero.vectors(self.network.encoder)

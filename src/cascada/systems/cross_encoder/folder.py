@@ -16,14 +16,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
 from cascada.core.errors import CascadaError, first_line
 from cascada.core.folder import CROSS_ENCODER, SHAPE_FILE, parse_shape, require_trained, saving
-from cascada.encoders.encoder import StagedEncoder, check_weights, quiet
+from cascada.encoders.encoder import StagedEncoder, load_pretrained, quiet
 from cascada.encoders.files import copy_tokenizer, read_weights, write_weights
 from cascada.systems.cross_encoder.hub import SETTINGS_FILES, check, read_hub_shape
 from cascada.systems.cross_encoder.network import CrossEncoderRanker
@@ -70,21 +68,9 @@ def _load_as_it_came(folder: Path) -> CrossEncoderRanker:
 
 
 def load_model(folder: Path) -> PreTrainedModel:
-    """transformers' own model, in float32. Only safetensors weights are read, and code in the folder is never run."""
+    """transformers' own model, in float32."""
     check(folder)
-    try:
-        with quiet():
-            model, report = AutoModelForSequenceClassification.from_pretrained(
-                str(folder),
-                dtype=torch.float32,
-                use_safetensors=True,
-                trust_remote_code=False,
-                ignore_mismatched_sizes=True,  # `check_weights` reports them in a sentence
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, SafetensorError) as error:
-        raise CascadaError(f"No cross-encoder could be loaded from {folder}: {first_line(error)}") from error
-    check_weights(folder, report, "cross-encoder")
+    model: PreTrainedModel = load_pretrained(AutoModelForSequenceClassification, folder, "cross-encoder")
     return model
 
 

@@ -12,7 +12,7 @@ from cascada.ranking.arrays import shortest_first
 from cascada.ranking.stage import NO_DEADLINE, Bools, Deadline, Floats, Ints
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array
-from cascada.text.pairs import EncodedPairs
+from cascada.text.pair_arrays import EncodedPairs
 
 
 class EncodingStore(Protocol):

@@ -33,7 +33,7 @@ from cascada.encoders.weights import Array, Dense, Layer, RankerWeights, dense_o
 from cascada.graphs.graph import TYPES, Graph, WeightsFile, model_of
 from cascada.graphs.layers import output, run_layers
 from cascada.graphs.piece_vectors import save_vectors
-from cascada.graphs.products import Float32, Products
+from cascada.graphs.products import Products
 from cascada.graphs.ranges import record_ranges, sample
 from cascada.graphs.session import graph_file, stage_file
 from cascada.graphs.transformer import dense_float32, dense_tokens_float32, embed, run_layer, skip_norm
@@ -80,13 +80,12 @@ class DecoupledExporter:
             part_down = down if last == shape.join else None
             graph = tower_graph(self.document, [(first, last)], part_down, products, weights_file)
             graphs[graph_file(document_graph(first, last), safe=safe)] = graph
-        kept = "float32" if isinstance(products, Float32) else "float16"
         if shape.interaction == "lstm":
             for name in (READ_QUESTION, READ_DOCUMENT):
                 graph = lstm_graph(self.model.interaction, self.model.hidden, name, products, weights_file)
                 graphs[graph_file(name, safe=safe)] = graph
         for first, exit in zip((shape.join, *shape.joint_exits), shape.joint_exits, strict=False):
-            graphs[stage_file(exit, safe=safe)] = self.joint_graph(first, exit, products, kept, weights_file)
+            graphs[stage_file(exit, safe=safe)] = self.joint_graph(first, exit, products, weights_file)
         for name, graph in graphs.items():
             (folder / name).write_bytes(graph.SerializeToString())
         save_join_weights(join_weights_of(self.model), folder)
@@ -94,13 +93,9 @@ class DecoupledExporter:
             table, vectors = self.document.embeddings.words, self.model.exit_zero.vectors(self.model.document)
             save_vectors(folder, table, vectors, weights_file, int8=self.precision == "int8")
 
-    def joint_graph(
-        self, first: int, exit: int, products: Products, kept: str, weights_file: WeightsFile
-    ) -> onnx.ModelProto:
-        """The graph from one exit, or the join, to the next.
-
-        States have the type `kept` between two exits, and are float32 at the join.
-        """
+    def joint_graph(self, first: int, exit: int, products: Products, weights_file: WeightsFile) -> onnx.ModelProto:
+        """The graph from one exit, or the join, to the next; the states at the join are float32."""
+        kept = products.kept
         last, at_join = exit == self.model.shape.exits[-1], first == self.model.shape.join
         graph = Graph(weights_file)
         states = "states" if at_join or kept == "float32" else graph.op("Cast", "states", to=TensorProto.FLOAT)

@@ -23,7 +23,7 @@ from cascada.systems.decoupled.documents import (
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array
 from cascada.systems.decoupled.state import EncodedSides, JoinedPairs, LSTMInput, PairsInput, SidesInput, TowerStates
-from cascada.text.pairs import EncodedPairs, PairTokens
+from cascada.text.pair_arrays import EncodedPairs, PairTokens
 from cascada.text.sentence_windows import PieceLimit
 
 

@@ -15,7 +15,7 @@ from cascada.ranking.arrays import shortest_first
 from cascada.ranking.stage import Deadline, Floats, Ints
 from cascada.systems.decoupled.engine_protocol import DecoupledEngine
 from cascada.systems.decoupled.join import Array
-from cascada.text.pairs import EncodedPairs
+from cascada.text.pair_arrays import EncodedPairs
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@
     cascada accelerate MODEL LISTS/questions.txt OUT --corpus LISTS/sentences.txt --candidates 150
     python benchmarks/accelerated.py measure MODEL OUT wikiqa=WIKIQA trecqa=TRECQA --candidates 150
 
-`lists` writes questions and the sentences of their articles, without labels. `measure` fills up the candidates of every
-test question with the sentences of the whole set that BM25 puts first, so that lists are as long as those of a search;
-what is filled up counts as wrong. It ranks every list with the model and with its cascade, by the saved plan, in torch
-and in int8. All of them take turns at every question, so that other load on the machine affects them alike.
+`lists` writes questions and the sentences of their articles, without labels. `measure` extends the candidates of every
+test question by the sentences of the whole set that BM25 ranks first, so that lists are as long as a search engine's;
+the added candidates count as incorrect. It ranks every list with the model and with its cascade, by the saved plan, in
+torch and in int8. All of them take turns at every question, so that other load on the machine affects them alike.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BEFORE = "the model, torch"
 
 
 def write_lists(squad: Path, out: Path, questions: int, seed: int) -> None:
-    """Write `questions.txt`, a sample, and `sentences.txt`, of all articles."""
+    """Write a sample of the questions to `questions.txt`, and the sentences of all articles to `sentences.txt`."""
     paragraphs = list(read_paragraphs(squad))
     asked = list(dict.fromkeys(" ".join(q.text.split()) for paragraph in paragraphs for q in paragraph.questions))
     texts = dict.fromkeys(" ".join(s.text.split()) for paragraph in paragraphs for s in sentences(paragraph.text))
@@ -49,7 +49,7 @@ def write_lists(squad: Path, out: Path, questions: int, seed: int) -> None:
 
 
 def filled_up(groups: Sequence[Group], candidates: int) -> list[Group]:
-    """The groups with at least so many candidates each, of which those that were added are wrong."""
+    """The groups extended to at least this many `candidates`, of which the added ones are labelled incorrect."""
     texts = list(dict.fromkeys(text for group in groups for text in group.texts))
     index = BM25Index(texts)
     longer = []

@@ -1,10 +1,10 @@
-"""What the search engine's opinion is worth to `ask`: the first answer, for several weights of `prior`.
+"""What the search engine's score adds to `ask`: how often the first answer is correct, for several weights of `prior`.
 
     python benchmarks/ask_prior.py DATA.json [DATA.json …] [--questions 200] [--weights 0,0.5,1,2,4] [--model MODEL]
 
 DATA is in SQuAD's layout. All of its paragraphs are searched for every question, with BM25 in memory; a sentence is
-correct if it contains an answer and is in the question's own paragraph. Every second question chooses, the others
-check. Scores are computed once, and every weight is applied to them.
+correct if it contains an answer and is in the question's own paragraph. A weight is chosen on every second question
+and checked on the others. Scores are computed once, and every weight is applied to them.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ def main() -> None:
 
 
 def measured(file: Path, ranker: Ranker, weights: list[float], options: argparse.Namespace) -> list[dict[str, object]]:
-    """P@1 and MRR of the half that chooses and the half that checks, for each weight."""
+    """P@1 and MRR for each weight, on the questions to choose on and on those to check on."""
     passages, asked = read(file)
     random.Random(options.seed).shuffle(asked)
     asker = Asker(MemoryRetriever(passages), ranker)
     places = {weight: [] for weight in weights}
     for question, document, answers in asked[: options.questions]:
         for weight in weights:
-            found = asker.ask(question, top=TOP, prior=weight)
-            correct = [answer.document == document and any(text in answer.text for text in answers) for answer in found]
+            ranked = asker.ask(question, top=TOP, prior=weight)
+            correct = [item.document == document and any(text in item.text for text in answers) for item in ranked]
             places[weight].append(correct.index(True) + 1 if any(correct) else 0)
             ranker.cache.entries.flush()  # type: ignore[union-attr]
     return [row(file.name, weight, own) for weight, own in places.items()]
 
 
 def row(name: str, weight: float, places: list[int]) -> dict[str, object]:
-    found: dict[str, object] = {"data": name, "weight": weight}
-    for half, own in (("choose", places[::2]), ("check", places[1::2])):
-        found[f"P@1, {half}"] = round(sum(place == 1 for place in own) / len(own), 4)
-        found[f"MRR@{TOP}, {half}"] = round(sum(1 / place for place in own if place) / len(own), 4)
-    return found
+    cells: dict[str, object] = {"data": name, "weight": weight}
+    for half, ranks in (("choose", places[::2]), ("check", places[1::2])):
+        cells[f"P@1, {half}"] = round(sum(rank == 1 for rank in ranks) / len(ranks), 4)
+        cells[f"MRR@{TOP}, {half}"] = round(sum(1 / rank for rank in ranks if rank) / len(ranks), 4)
+    return cells
 
 
 def read(file: Path) -> tuple[list[Passage], list[tuple[str, str, set[str]]]]:

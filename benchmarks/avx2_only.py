@@ -2,14 +2,14 @@
 
     python benchmarks/avx2_only.py cascada bench fast lists.jsonl --candidates 400
 
-Libraries choose their kernels by asking the processor what it can do. Here they are told less, all of them alike:
-torch with oneDNN and MKL, ONNX Runtime, OpenVINO, NumPy, and Python code that reads /proc/cpuinfo. The clock rate and
-the caches stay the machine's own, so the ratios of one run say more than its seconds. Needs Linux on x86-64 and a C
-compiler.
+Libraries choose their kernels by the features that the processor reports. Here the newer features are hidden from all
+of them: torch with oneDNN and MKL, ONNX Runtime, OpenVINO, NumPy, and Python code that reads /proc/cpuinfo. The clock
+rate and the caches stay the machine's own, so the ratios of one run say more than its seconds. Needs Linux on x86-64
+and a C compiler.
 
-Where the kernel can make the CPUID instruction fault, nothing else is needed. Many virtual machines cannot: there the
+Where Linux can make the CPUID instruction fault, nothing else is needed. In many virtual machines it cannot: there the
 command runs with a copy of ONNX Runtime whose CPUID instructions are replaced by an instruction that always faults
-(needs `objdump`), and the other libraries are told by their own environment variables.
+(needs `objdump`), and the other libraries are limited by their own environment variables.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def cpuinfo(folder: Path) -> Path:
 
 
 def can_fault(library: Path) -> bool:
-    """Whether the kernel can make CPUID fault."""
+    """Whether Linux can make CPUID fault on this machine."""
     environment = {**os.environ, "LD_PRELOAD": str(library)}
     return subprocess.run(["true"], env=environment, stderr=subprocess.DEVNULL).returncode == 0
 
@@ -67,7 +67,7 @@ def copied_onnxruntime(folder: Path) -> None:
         text = re.search(r" \.text +\w+ +(\w+) +\w+ +(\w+)", sections)
         if text is None:
             continue
-        shift = int(text[2], 16) - int(text[1], 16)  # from addresses to places in the file
+        shift = int(text[2], 16) - int(text[1], 16)  # from addresses to file offsets
         listing = ["objdump", "-d", "-j", ".text", "--no-show-raw-insn", str(binary)]
         code = subprocess.run(listing, check=True, capture_output=True, text=True).stdout
         content = bytearray(binary.read_bytes())

@@ -3,7 +3,7 @@
     python benchmarks/batches.py ENCODER DATA_ROOT [--layers 12] [--seconds 60]
 
 Both train the same model from the same weights on WikiQA's training pairs (no all-negative questions) and are timed
-alternately, a stretch each, so that a noisy machine is noisy for both.
+alternately, a stretch each, so that other load on the machine affects both.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Run:
         self.batches: Iterator[list[int]] = (rows for epoch in count() for rows in self.plan.epoch(epoch))
 
     def stretch(self, seconds: float) -> float:
-        """Train for about so long; pairs per second."""
+        """Train for about this many seconds; return pairs per second."""
         self.step()  # warm-up
         started, pairs = time.perf_counter(), 0
         while time.perf_counter() - started < seconds:

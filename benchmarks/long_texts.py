@@ -1,12 +1,12 @@
-"""Long texts: reading them in windows against cutting them, on passages of about 400 words.
+"""Long texts: reading them in windows compared with truncating them, on passages of about 400 words.
 
     python benchmarks/long_texts.py --squad dev-v1.1.json --nq nq-open-gold.json --stackexchange stackexchange.jsonl.gz
 
 Neighbouring paragraphs of SQuAD's articles and passages of Natural Questions are joined to about 400 words;
 StackExchange's answers of 300 words and more are taken as they are. A question is ranked with the right passage and the
 others that BM25 finds first. Printed are MAP and nDCG@10, the operations that the ranker counts and the seconds, both
-relative to cutting at 128 tokens. All ways rank a question before the next one is ranked, so that they share the load
-of the machine; `--window 64 254` tries windows of other sizes.
+relative to truncating at 128 tokens. All ways rank a question before the next one is ranked, so that other load on the
+machine affects them alike; `--window 64 254` tries windows of other sizes.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from cascada.systems.load import model_digest
 
 
 def plans(margins: list[str], at_least: list[int]) -> list[Plan]:
-    """Every combination of one margin for each exit, which leaves at least so many candidates."""
+    """Every combination of one margin per exit; `at_least` is how many candidates stay at each exit in any case."""
     grid = itertools.product(*(row.split(",") for row in margins))
-    return [tuple(Margin(Decimal(one), least) for one, least in zip(row, at_least, strict=True)) for row in grid]
+    return [tuple(Margin(Decimal(margin), least) for margin, least in zip(row, at_least, strict=True)) for row in grid]
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ class Reranked:
 
 
 def keep_rankings(path: Path, models: list[Reranked]) -> None:
-    """Write what each reranker found and took, beside what the file has of others."""
+    """Add each reranker's rankings and times to the file; those of other rerankers stay in it."""
     kept = json.loads(path.read_text()) if path.exists() else {}
     for model in models:
         kept[model.name] = {name: getattr(model, name) for name in RANKED}

@@ -1,16 +1,16 @@
 """Pruning: the share of the text that is cut, and the share of the answers that stay.
 
     python benchmarks/prune.py --squad dev-v1.1.json --nq nq-open-gold.json --encoder minilm-l6
-    python benchmarks/prune.py --choose train-v1.1.json.gz tydiqa/train.json      # what the defaults come from
+    python benchmarks/prune.py --choose train-v1.1.json.gz tydiqa/train.json      # how the defaults were chosen
 
 Files are in SQuAD's layout. A question has its own passage alone, or ten passages: those that BM25 finds first among
-all of the file's, its own in the place of the tenth if it is not among them. `answer` is the share of questions of
-which an annotated answer stands, as whole words, in what is kept of the right passage, with its 95 % bootstrap
-interval; `sentence` is the share whose annotated sentence is kept. The first sentences of each passage and the cosine
-of an encoder's embeddings (`--encoder`) are cut to the same share of the text.
+all of the file's, its own in the place of the tenth if it is not among them. `answer` is the share of questions for
+which the kept part of the right passage contains an annotated answer as whole words, with its 95 % bootstrap interval;
+`sentence` is the share whose annotated sentence is kept. Two baselines cut the same share of the text: one keeps the
+first sentences of each passage, the other ranks sentences by the cosine of an encoder's embeddings (`--encoder`).
 
 `--choose` sweeps the threshold with and without the sentence before as context, and with and without the rule that a
-pronoun at the beginning keeps the sentence before.
+sentence which begins with a pronoun keeps the one before it.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class Figures(NamedTuple):
 
 
 def read(path: Path) -> tuple[list[str], list[Example]]:
-    """All passages, and the questions whose answers stand in their passage of two sentences or more."""
+    """All passages, and the questions with an annotated answer that their passage contains."""
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     articles = json.loads(content)["data"]
     passages, examples = [], []
     for paragraph in (part for article in articles for part in article["paragraphs"]):
         text = paragraph["context"]
         for asked in paragraph["qas"]:
-            answers = [one for one in asked["answers"] if one["text"].strip() and one["text"] in text]
-            texts, starts = [one["text"] for one in answers], [one["answer_start"] for one in answers]
+            answers = [answer for answer in asked["answers"] if answer["text"].strip() and answer["text"] in text]
+            texts, starts = [answer["text"] for answer in answers], [answer["answer_start"] for answer in answers]
             if answers:
                 examples.append(Example(asked["question"], [text], len(passages), texts, starts))
         passages.append(text)
@@ -86,7 +86,7 @@ Ranked = list[tuple[SplitPassages, Ranking]]
 
 
 def ranked(ranker: Ranker, examples: Sequence[Example], context: bool) -> Ranked:
-    splits = [split_passages(one.question, one.passages, context=context) for one in examples]
+    splits = [split_passages(example.question, example.passages, context=context) for example in examples]
     rankings = ranker.rank_many((split.question, split.candidates) for split in splits)
     return list(zip(splits, rankings, strict=True))
 
@@ -135,11 +135,11 @@ def figures(examples: Sequence[Example], results: Sequence[Pruned]) -> Figures:
 
 
 Way = Callable[[Ranked, float], list[Pruned]]
-"""A way to cut, with a number from 0 to 1 that says how much."""
+"""A way to cut; its number, from 0 to 1, sets how much is cut."""
 
 
 def at_share(examples: Sequence[Example], way: Way, rankings: Ranked, wanted: float) -> Figures:
-    """The figures of a way where nearest to `wanted` of the text is cut."""
+    """The figures of a way at the setting that cuts closest to the share `wanted` of the text, by bisection."""
 
     def make(number: float) -> list[Pruned]:
         return way(rankings, number)

@@ -1,4 +1,4 @@
-"""Damage model folders, stores, indexes and documents, kill commands at any moment, and count what comes of it.
+"""Damage model folders, stores, indexes and documents, kill commands at random moments, and count the outcomes.
 
     python benchmarks/robustness.py [--trials 100] [--kills 10] [--seed 1] [--only model,hostile-model,…] [--json]
 
@@ -12,8 +12,8 @@
 
 Every damaged thing is opened in a child process. It may be refused in a sentence, or work as if it were intact. Counted
 as wrong is a result that differs from the intact one; as a fault, any other exception; as a crash, a child that died.
-Weights that come with a manifest made to fit are simply another model.
-A killed command must leave nothing that opens and differs: run again, it must end in what an undisturbed one gives.
+Damaged weights whose manifest was made to fit are simply another model.
+A killed command that is run again must give the same result as an undisturbed run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OUTCOMES = ("refused", "unharmed", "another model", "wrong", "fault", "crash")
 
 
 class Child:
-    """Opens things, and is started again if it dies."""
+    """A child process that opens damaged folders; it is started again if it dies."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
@@ -104,7 +104,7 @@ def damaged_copy(intact: Path, folder: Path, rng: random.Random, *, but: tuple[s
 
 
 def hostile_copy(intact: Path, folder: Path, rng: random.Random) -> str:
-    """Whoever can change a folder can change its manifest."""
+    """A damaged copy with a manifest made to fit: whoever can change a folder can change its manifest, too."""
     if rng.random() < 0.4:
         linked_copy(intact, folder)
         shape = json.loads((folder / "cascada.json").read_text())
@@ -140,7 +140,7 @@ def prepared(work: Path) -> dict[str, Path]:
 
 
 def trials(part: str, intact: dict[str, Path], count: int, seed: int) -> Iterator[tuple[str, str, str]]:
-    """How a thing was damaged, what came of it, and what was said."""
+    """For each trial: the damage, the outcome, and the message or the result."""
     rng, child = random.Random(f"{part} {seed}"), Child()
     kind = part.removeprefix("hostile-")
     with tempfile.TemporaryDirectory(dir=intact[kind].parent) as folder:

@@ -1,6 +1,6 @@
-"""The child process of robustness.py: opens what it is told to, a JSON request per line, and says what came of it.
+"""The child process of robustness.py: it reads a JSON request per line, opens what it names, and writes the outcome.
 
-It runs until it is told nothing more. If a library below takes it down, its parent counts that and starts another.
+It runs until its input ends. If a library crashes it, its parent counts the crash and starts another.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def asked(folder: str) -> Any:
 
 
 def stored(folder: str) -> Any:
-    """What a store says to every text: a digest of its encoding, or None. `verify` has looked at it before."""
+    """For every text the sum of its encoding's absolute values, or None; after the checks of `cascada store verify`."""
     check_structure(Path(folder))
     store = Store.open(folder)
     damaged = set(damaged_keys(store))
@@ -50,7 +50,7 @@ def stored(folder: str) -> Any:
 
 
 def read(folder: str) -> Any:
-    """The passages of a folder with one good and one bad file; the good one has to be read whatever the other holds."""
+    """The number of passages in the damaged file of a folder; the good file beside it has to be read in any case."""
     passages = read_passages([folder], report=lambda problem: None)
     good = [passage.text for passage in passages if Path(passage.document).name == "good.txt"]
     if good != ["The good file has one sentence."]:

@@ -1,4 +1,4 @@
-"""Commands that robustness.py kills, and what has to be there when they have run again."""
+"""The commands that robustness.py kills, and how the results of running them again are compared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ save(unpacked(BUNDLED_FOLDER), Path(sys.argv[1]), tokenizer=BUNDLED_FOLDER, card
 
 
 def killed(command: str, work: Path, kills: int, seed: int) -> Counter[str]:
-    """Kill a command at random moments of its run; after each kill, look, then let it finish and compare."""
+    """Kill a command at random moments; after each kill, run it again and compare with an undisturbed run's result."""
     rng, counts = random.Random(f"{command} {seed}"), Counter[str]()
     work = work / f"kill-{command}"
     work.mkdir()
@@ -47,8 +47,10 @@ def killed(command: str, work: Path, kills: int, seed: int) -> Counter[str]:
 
 
 def kill_once(arguments: list[str], work: Path, seconds: float, rng: random.Random) -> float:
-    """Kill a run that takes about so many seconds. One that was faster than the kill does not count: it is repeated,
-    and a shorter time is returned for the next."""
+    """Kill a run that takes about this many seconds; return the seconds to assume for the next run.
+
+    If a run ends before the kill, it does not count, and another is killed after a shorter time.
+    """
     while True:
         shutil.rmtree(work / "out", ignore_errors=True)
         process = subprocess.Popen(arguments, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -106,7 +108,7 @@ def write_training(work: Path) -> None:
 
 
 def digest(command: str, work: Path) -> str:
-    """What the command made, as far as it is the same whenever it is made."""
+    """A digest of the command's result, of only those parts that are the same in every run."""
     if command in ("index", "encode"):
         from cascada.search import Index
         from cascada.store import Store, damaged_keys

@@ -102,7 +102,7 @@ def some_groups(options: argparse.Namespace) -> Iterator[Group]:
 
 
 def made_up() -> Iterator[Group]:
-    """Questions and sentences of made-up words, most of them rare, as words are."""
+    """Questions and sentences of made-up words, whose frequencies follow Zipf's law."""
     chosen = random.Random(1)
     letters = ["".join(chosen.choices("abcdefghijklmnopqrstuvwxyz", k=chosen.randint(2, 9))) for _ in range(20_000)]
     weights = [1 / rank for rank in range(1, len(letters) + 1)]

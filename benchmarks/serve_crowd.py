@@ -65,15 +65,15 @@ class ResponseCheck:
     exact: bool
 
     def __call__(self, response: Any) -> tuple[bool, bool]:
-        items, own = response["items"], {item.index: item for item in self.expected}
+        items, expected = response["items"], {item.index: item for item in self.expected}
         order = [item["index"] for item in items]
         same = order == [item.index for item in self.expected]
         stages = [stage["candidates"] for stage in response["stages"]]
-        if sorted(order) != sorted(own) or stages != [stage.candidates for stage in self.expected.stages]:
+        if sorted(order) != sorted(expected) or stages != [stage.candidates for stage in self.expected.stages]:
             return False, same
-        if any(item["text"] != own[item["index"]].text for item in items) or not response["complete"]:
+        if any(item["text"] != expected[item["index"]].text for item in items) or not response["complete"]:
             return False, same
-        scores = np.array([(item["scores"][0], own[item["index"]].scores[0]) for item in items])
+        scores = np.array([(item["scores"][0], expected[item["index"]].scores[0]) for item in items])
         close = bool(np.abs(scores[:, 0] - scores[:, 1]).max() < TOLERANCE)
         return close if self.exact else close or bool(np.corrcoef(scores.T)[0, 1] > MIN_CORRELATION), same
 

@@ -3,9 +3,9 @@
     python benchmarks/tokenising.py sentences.txt --candidates 4000
 
 ranks texts of a file, one per line, at exit 0 of a ranker, and tokenises them in both ways, in turn, so that other load
-on the machine affects all of them alike. `first` is a table that has seen only its vocabulary, `again` one that has
-seen the texts, `others` one that has seen other texts, as that of `exit 0` has. With `--rank`, the whole ranking with
-nobody dropped, too. Medians in milliseconds.
+on the machine affects all of them alike. `first` is a word-piece table that has tokenised nothing yet, `again` one that
+has tokenised the same texts before, and `others` one that has tokenised other texts, as has the table of `exit 0`. With
+`--rank`, the whole ranking without drops, too. Medians in milliseconds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--question", default="who wrote the first book about the river?")
     parser.add_argument("--candidates", type=int, default=4000)
     parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--rank", action="store_true", help="also rank the texts to the end, with nobody dropped")
+    parser.add_argument("--rank", action="store_true", help="also rank the texts to the end, without drops")
     options = parser.parse_args()
     lines = options.texts.read_text(encoding="utf-8").splitlines()
     lines = [lines[place] for place in np.random.default_rng(0).permutation(len(lines))]
@@ -61,7 +61,7 @@ def main() -> None:
     pairs = Pairs([options.question], texts, np.zeros(len(texts), np.int64))
 
     def forget() -> None:
-        """Both tables have seen the other texts only."""
+        """Reset both tables to the state in which they have tokenised the other texts only."""
         elsewhere._table, pair_tokenizer._table._table = dict(known), dict(known)
         pair_tokenizer._recent = {}, np.empty(0, np.int32)
 

@@ -1,4 +1,4 @@
-"""Train a cross-encoder as sentence-transformers' users do, with its own trainer: the model that others are made from.
+"""Train a cross-encoder with sentence-transformers' own trainer, as its users do: a model to accelerate.
 
     python benchmarks/train_cross_encoder.py minilm-l6 squad/train-v1.1.json.gz OUT --questions 5000 --bf16
 

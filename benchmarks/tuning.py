@@ -40,15 +40,15 @@ def main() -> None:
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
     tune_keeping_best(made_up(60, 3), grid_of([0], 5), at_least=0.9, confidence=0.9)  # imports are not timed
-    found = {}
+    results = {}
     for questions, candidates in ((237, 10), (200, 100)):
         scores, paper, default = made_up(questions, candidates), grid_of(PAPER, 5), default_grid(5)
-        found[f"{questions} questions of {candidates}"] = {
+        results[f"{questions} questions of {candidates}"] = {
             f"{len(paper):,} settings": seconds(lambda s=scores, p=paper: replay(s, p)),
             f"{len(default):,} settings": seconds(lambda s=scores, p=default: replay(s, p)),
             "keep counts": seconds(lambda s=scores, p=paper: tune_keeping_best(s, p[:1], at_least=0.9, confidence=0.9)),
         }
-    print(json.dumps(found, indent=2))
+    print(json.dumps(results, indent=2))
     if options.picture:
         tuning = tune(made_up(200, 60), default_grid(5), within_loss(0.01, "MAP"))
         draw(replace(tuning, title="simulated scores"), options.picture)
@@ -56,15 +56,15 @@ def main() -> None:
 
 def made_up(questions: int, candidates: int, seed: int = 0) -> ExitScores:
     chance = np.random.default_rng(seed)
-    found = []
+    scored = []
     for number in range(questions):
         labels = (chance.random(candidates) < 1.3 / candidates).astype(np.int64)
         labels[chance.integers(candidates)] = 1
         shared = 0.7 * chance.normal(size=candidates)
         scores = CLEAR * labels + shared + NOISE * chance.normal(size=(len(EXITS), candidates))
         ids = tuple(f"{number}-{place}" for place in range(candidates))
-        found.append(ScoredQuestion(scores.astype(np.float32), labels, ids))
-    return ExitScores(EXITS, LAYERS, sum(LAYERS), tuple(found))
+        scored.append(ScoredQuestion(scores.astype(np.float32), labels, ids))
+    return ExitScores(EXITS, LAYERS, sum(LAYERS), tuple(scored))
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -24,7 +24,7 @@ from cascada.training.teacher import teacher_scores
 
 
 def shortened(group: Group, most: int, first: int | None, draw: random.Random) -> Group:
-    """At most so many candidates: up to three correct ones, and a sample of the first wrong ones."""
+    """At most `most` candidates: up to three correct ones, and a sample of the `first` wrong ones."""
     correct = [candidate for candidate in group.candidates if candidate.label][:3]
     wrong = [candidate for candidate in group.candidates if not candidate.label][:first]
     kept = correct + draw.sample(wrong, min(len(wrong), most - len(correct)))

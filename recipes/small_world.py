@@ -4,7 +4,7 @@
 
 It is made in the current folder, from the examples: questions of SelQA and of SQuAD in the layouts of WikiQA, TREC-QA,
 QNLI, ASNQ, Natural Questions and SQuAD's sentences, word vectors drawn at random, and encoders that have their layers
-but a width of 32 and no training. Figures that come of it mean nothing: it shows that every step works.
+but a width of 32 and no training. Figures measured on it mean nothing: it only shows that every step works.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     if mark.exists() and mark.read_text().endswith("complete\n"):
         return
     if not mark.exists() and (taken := [name for name in ("data", "runs", *ENCODERS) if (home / name).exists()]):
-        sys.exit(f"{home.resolve()} has {', '.join(taken)} of its own: small data needs a folder without.")
+        sys.exit(f"{home.resolve()} has {', '.join(taken)} of its own: the small data needs another folder.")
     mark.write_text("data/ and the encoders here were made up by recipes/small_world.py\n")
     make(home)
     with mark.open("a") as file:
@@ -86,13 +86,13 @@ def splits(groups: Sequence[Group]) -> dict[str, Sequence[Group]]:
 
 
 def wikiqa(folder: Path, groups: Sequence[Group]) -> None:
-    """As released, with a question a split that has no answer."""
+    """In the released layout; the first question of each split has no correct candidate."""
     for name, members in splits(groups).items():
         lines = [WIKIQA]
         for number, group in enumerate(members):
-            for place, one in enumerate(group.candidates):
-                label = one.label if number else 0
-                lines.append(f"Q{number}\t{group.question}\tD{number}\tPage\tD{number}-{place}\t{one.text}\t{label}")
+            for place, answer in enumerate(group.candidates):
+                label = answer.label if number else 0
+                lines.append(f"Q{number}\t{group.question}\tD{number}\tPage\tD{number}-{place}\t{answer.text}\t{label}")
         write(folder / f"WikiQA-{name}.tsv", lines)
 
 
@@ -136,15 +136,15 @@ def asnq(folder: Path, groups: Sequence[Group]) -> None:
 
 
 def right(group: Group) -> Candidate:
-    return next(one for one in group.candidates if one.label)
+    return next(candidate for candidate in group.candidates if candidate.label)
 
 
 def wrong(group: Group) -> list[Candidate]:
-    return [one for one in group.candidates if not one.label]
+    return [candidate for candidate in group.candidates if not candidate.label]
 
 
 def natural_questions(path: Path, paragraphs: Sequence[Paragraph]) -> None:
-    """Each article a page, and the first question of each paragraph asked of it, in the simplified release's layout."""
+    """A page per article, with the first question of each of its paragraphs, in the simplified release's layout."""
     records = []
     for title, members in itertools.groupby(paragraphs, key=lambda paragraph: paragraph.title):
         article = list(members)
@@ -169,7 +169,7 @@ def tokens(text: str) -> list[str]:
 
 
 def vectors(path: Path, texts: Iterable[str]) -> None:
-    """In GloVe's layout, which is told from spaCy's by being a file."""
+    """In GloVe's layout, which is a file; spaCy's is a folder."""
     known = sorted({word for text in texts for word in words(text)})
     numbers = np.random.default_rng(1).normal(size=(len(known), WIDTH)).round(3)
     write(path, [f"{word} {' '.join(map(str, row))}" for word, row in zip(known, numbers.tolist(), strict=True)])

@@ -1,10 +1,9 @@
-"""Average a trained late-interaction ranker with the encoder that it began as, and let the cosine of means count too.
+"""Average a trained late-interaction ranker with the encoder that it started from, and add the cosine of means to it.
 
     python recipes/mini/average.py runs/mini-trained runs/e5-small runs/mini-averaged data/mini/passages-scored.jsonl
 
-Training on some kinds of text costs an encoder some of what it knew of others; the average keeps most of both.
-The lists
-are only used for the scale of the two similarities.
+Training on some kinds of text makes an encoder worse on others; the average keeps most of both. The lists are only used
+for the scale of the two similarities.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ LISTS = 200
 
 
 def averaged(trained: DecoupledRanker, encoder: Path, share: float) -> DecoupledRanker:
-    """The trained ranker's towers at this share, the encoder's own at the rest."""
+    """The weighted average of the trained ranker's tower, with weight `share`, and the encoder, with 1 - `share`."""
     begun = load_encoder(encoder)
     model = DecoupledRanker(begun, replace(trained.shape, match="both"))
-    own = trained.document.state_dict()
+    trained_weights = trained.document.state_dict()
     mixed = {
-        name: torch.lerp(value, own[name], share) if value.is_floating_point() else value
+        name: torch.lerp(value, trained_weights[name], share) if value.is_floating_point() else value
         for name, value in model.document.state_dict().items()
     }
     model.document.load_state_dict(mixed)

@@ -34,7 +34,7 @@ from cascada.text.words import normalise
 
 SEED = 19
 HELD_OUT = Path(__file__).parent / "forum_held_out.txt"
-"""The ids of the questions of forums that no training list may contain."""
+"""The ids of the forum questions that no training list may contain."""
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
@@ -50,11 +50,12 @@ def graded(data: Path, first_stage: str) -> Iterator[Group]:
         question, _, passage, grade = line.split()
         grades[question][passage] = int(grade)
     for group in load(str(data / f"trec_dl21/{first_stage}-top100.jsonl"), mode="raw"):
-        own = grades[str(group.id)]
+        graded_ids = grades[str(group.id)]
         yield Group(
             group.question,
             tuple(
-                Candidate(one.text, one.label, one.id, relevance=own.get(str(one.id), 0)) for one in group.candidates
+                Candidate(passage.text, passage.label, passage.id, relevance=graded_ids.get(str(passage.id), 0))
+                for passage in group.candidates
             ),
             group.id,
         )
@@ -85,12 +86,12 @@ def tydi(data: Path, draw: random.Random) -> Iterator[Group]:
     for question, (name, passage) in draw.sample(sorted(asked.items()), 150):
         opening = normalise(passage)[:60]
         found = [names[number] for number in index.best(question, 50)]
-        wrong = [Candidate(pool[one], 0, one) for one in found if normalise(pool[one])[:60] != opening]
+        wrong = [Candidate(pool[id_], 0, id_) for id_ in found if normalise(pool[id_])[:60] != opening]
         yield shuffled(name, question, [Candidate(passage, 1, f"right-{name}"), *wrong], draw)
 
 
 def held_out_forum(data: Path) -> list[Group]:
-    """The questions of forums that are kept out of training, in the order of the list."""
+    """The forum questions that are held out from training, in the order of the list."""
     groups = {group.id: group for group in load(str(data / "stackexchange/answers.jsonl.gz"), mode="raw")}
     return [groups[name] for name in HELD_OUT.read_text(encoding="utf-8").split()]
 

@@ -4,9 +4,9 @@
 
 reads the free data sets in `data` and writes `passages.jsonl` and `sentences.jsonl`, which training reads, and
 `calibration.jsonl`, a sample that it does not. A question has one right candidate or more, and wrong ones of three
-kinds: hard (BM25's first twelve), middling (BM25's first 150) and easy (any other). Candidates that hold the answer's
-words, or share a phrase with the right one, are no wrong candidates. Nothing that stands in a development or test set
-gets in: no question, and no text that shares twelve words in a row with one of theirs.
+kinds: hard (BM25's first twelve), medium (the rest of BM25's first 150) and easy (any text). Candidates that contain
+the answer's words, or share a phrase with the right one, are not used as wrong ones. No question of a development or
+test set gets in, and no text that shares twelve words in a row with one of theirs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CALIBRATION = 400
 SHARED_WORDS, SHARED_WITH_RIGHT = 12, 8
 """Words in a row that make two texts the same: with a test set's text, and with the right candidate."""
 POOL = 60_000
-"""Passages of Wikipedia that stand beside those of the data sets."""
+"""Wikipedia passages that are added to those of the data sets, to draw wrong candidates from."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Asked:
     question: str
     right: str
     answers: tuple[str, ...] = ()
-    """What the answer is called; empty if the whole passage is the answer."""
+    """The texts of the answer; empty if the whole passage is the answer."""
     siblings: frozenset[str] = frozenset()
     """Other texts that may answer it too."""
 
 
 def phrases(text: str, length: int) -> set[str]:
-    """All runs of so many words; of a shorter text of six words or more, the whole."""
+    """All runs of `length` words; a shorter text of at least six words is a single phrase, one of fewer has none."""
     own = words(text)
     if len(own) < 6:
         return set()
@@ -62,7 +62,7 @@ def phrases(text: str, length: int) -> set[str]:
 
 
 class Guard:
-    """What must stay out of training."""
+    """Keeps the questions and texts of development and test sets out of training."""
 
     def __init__(self, data: Path, dev: Path) -> None:
         groups = [group for path in sorted(dev.glob("*.jsonl")) for group in load(str(path), mode="raw")]
@@ -94,7 +94,7 @@ class Negatives:
         self.draw = draw
 
     def of(self, asked: Asked, counts: tuple[int, int, int]) -> list[str]:
-        """Hard, middling and easy candidates."""
+        """Wrong candidates: `counts` of hard, medium and easy ones."""
         near = phrases(asked.right, SHARED_WITH_RIGHT)
         found = self.index.best(asked.question, 150).tolist()
         ranges = found[:12], found[12:], range(len(self.texts))
@@ -149,8 +149,8 @@ def of_passages(data: Path, draw: random.Random) -> Iterator[tuple[str, Callable
 
 
 def several_hops(record: dict[str, Any]) -> Group:
-    """A question with its paragraphs; the same id may stand for several questions."""
-    candidates = (Candidate(one["text"], one["label"]) for one in record["candidates"])
+    """A question with its paragraphs; the record's id is left out, since several questions may share one."""
+    candidates = (Candidate(paragraph["text"], paragraph["label"]) for paragraph in record["candidates"])
     return Group(record["question"], tuple(candidates))
 
 
@@ -206,7 +206,7 @@ def sentence_lists(paragraphs: Sequence[Paragraph], draw: random.Random) -> Iter
     for own, question in draw.sample(asked, len(asked)):
         holding = [text for text in own if holds_answer(text, question.answer_texts)]
         if len(holding) != 1:
-            continue  # which of them answers is not known
+            continue  # none, or several: it is not known which of them answers
         one = Asked(question.text, holding[0], question.answer_texts)
         size = draw.choice((6, 8, 10, 14))
         wrong = draw.sample([text for text in own if text != one.right], min(8, len(own) - 1))
@@ -223,7 +223,7 @@ def with_others(group: Group, others: Negatives, draw: random.Random) -> Group:
 
 
 def usable(group: Group, guard: Guard) -> Group | None:
-    """The group without texts that must stay out; None if nothing is left to tell apart."""
+    """The group without texts that must stay out; None if too few are left, or none to tell apart."""
     if not guard.question(group.question):
         return None
     kept = {one.text: Candidate(one.text, one.label) for one in group.candidates if guard.text(one.text)}
@@ -237,7 +237,7 @@ def taken(
     guard: Guard,
     draw: random.Random,
 ) -> list[Group]:
-    """So many lists of each kind, in random order, with their candidates in random order."""
+    """Up to `counts` lists of each kind, in random order, with their candidates in random order."""
     lists: dict[str, list[Group]] = defaultdict(list)
     for kind, groups in kinds:
         for group in groups():

@@ -4,7 +4,7 @@
 
 prints nDCG@10 of the two sets with grades, and MAP of the others. `MODEL@0` ranks without drops, `MODEL@0.5` drops half
 of the candidates at every exit, and MODEL by its own plan. The cost is what the ranker counts, averaged over the sets.
-`--prior 1` also counts the order in which the candidates come, as the first stage's opinion.
+`--prior 1` adds the first stage's ranking, which is the order of the candidates in a list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Export an encoder as it comes, as a ranker that compares encodings in 8 bits: a teacher in a third of the time.
+"""Export a pre-trained encoder in int8 as a ranker that compares encodings: a teacher that takes a third of the time.
 
     python recipes/mini/untrained.py runs/mpnet-base runs/mpnet-int8 --match cosine
 

@@ -84,7 +84,7 @@ def test_mistakes_are_sentences(beir):
     with pytest.raises(CascadaError, match=r"There is no first stage 'splade' .* bm25 or a TREC run file"):
         load("beir", root=beir, first_stage="splade")
     (beir / "other.trec").write_text("q1 Q0 d9 1 9 x\n")
-    with pytest.raises(CascadaError, match=r"has no document 'd9', which question q1 asks for"):
+    with pytest.raises(CascadaError, match=r"has no document 'd9', which is listed for question q1"):
         load("beir", root=beir, first_stage="other.trec")
     with pytest.raises(CascadaError, match=r"A first stage belongs to a test collection"):
         list(read("x.jsonl", first_stage="bm25"))

@@ -1,1 +1,1 @@
-"""Somebody's own cross-encoder, made a cascade: heads on its layers learn its order from questions without labels."""
+"""Turn a user's own cross-encoder into a cascade: heads on its layers learn its order from questions without labels."""

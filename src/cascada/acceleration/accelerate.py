@@ -1,11 +1,11 @@
-"""From a cross-encoder and questions without labels to the folder of a cascade whose last exit is that model.
+"""Turn a cross-encoder into a cascade whose last exit is that model, given questions without labels.
 
-1. One pass keeps the model's own scores and the pooled states of the layers with exits (`states.py`).
+1. One pass stores the model's own scores and the pooled states of the layers with exits (`states.py`).
 2. Heads learn to agree with those scores on a third of the questions (`heads.py`).
 3. The drop plan is chosen on the second third, and certified on the last (`cascada.ranking.tuning`).
 
 With `joint`, the layers are fine-tuned between the second step and the third (`joint.py`), and heads are learned anew.
-All is judged by the scores of the model as it came.
+Every step is judged by the scores of the original model.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Advance = Callable[[int], None]
 Choose = Callable[[ExitScores, Halves, Advance], Tuning]
 """Chooses a plan on the first of the halves and checks it on the second."""
 Step = Callable[[str, int, str], AbstractContextManager[Advance]]
-"""Begins a step, given its name, how much there is to do, and the unit; yields what to call with what was done."""
+"""Begins a step, given its name, its total and the unit; yields a function to call with the amount that was done."""
 
 
 def default_exits(depth: int) -> tuple[int, ...]:
@@ -51,7 +51,7 @@ def default_exits(depth: int) -> tuple[int, ...]:
 
 
 def checked_exits(exits: Sequence[int] | None, depth: int) -> tuple[int, ...]:
-    """The exits that were asked for, with the last layer; the default ones if none were."""
+    """The given exits and the last layer; the default exits if `exits` is None."""
     if exits is None:
         return default_exits(depth)
     wrong = [exit for exit in exits if not 0 <= exit <= depth]
@@ -65,7 +65,7 @@ def checked_exits(exits: Sequence[int] | None, depth: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Acceleration:
-    """One run: the model, its questions, and where the cascade goes."""
+    """One run: the model, its questions, and the folder for the cascade."""
 
     model: Path
     questions: Questions
@@ -80,13 +80,13 @@ class Acceleration:
     def run(self) -> Accelerated:
         """Make the cascade, or continue where a killed run stopped."""
         require_no_ranker(self.out)
-        own = PooledNetwork.load(self.model)
-        exits = checked_exits(self.exits, own.network.encoder.depth)
+        original = PooledNetwork.load(self.model)
+        exits = checked_exits(self.exits, original.network.encoder.depth)
         parts = Parts.of(len(self.questions.groups), self.seed)
         digest = model_digest(str(self.model))
-        states = self._states(own, exits, STATES_FOLDER, digest)
+        states = self._states(original, exits, STATES_FOLDER, digest)
         lessons = Lessons(self.questions, np.array(states.scores), parts, self.seed)
-        cascade = taught(own, exits, states, lessons, self.step)
+        cascade = taught(original, exits, states, lessons, self.step)
         if self.joint:
             tuned = self._fine_tuned(cascade, lessons, digest)
             states = self._states(tuned, exits, JOINT_STATES, model_digest(str(self.out / JOINT_FOLDER / "model")))

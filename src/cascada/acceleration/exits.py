@@ -1,4 +1,4 @@
-"""From stored states to a network with exits that agree with the model's own order, and its scores of all pairs."""
+"""Add exits that learn the model's own order from stored states, and score all pairs at every exit."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from cascada.systems.cross_encoder.folder import with_added_exits
 from cascada.systems.cross_encoder.shape import ExitHead
 
 Step = Callable[[str, int, str], AbstractContextManager[Callable[[int], None]]]
-"""Begins a step, given its name, how much there is to do, and the unit; yields what to call with what was done."""
+"""Begins a step, given its name, its total and the unit; yields a function to call with the amount that was done."""
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """What exits learn from: questions, and the scores of the model as it came."""
+    """What exits learn from: questions, and the original model's scores."""
 
     questions: Lists
     scores: Floats  # (pairs,)
@@ -81,7 +81,7 @@ def _exit_zero_scores(cascade: PooledNetwork, groups: Sequence[Group]) -> Floats
 
 
 def exit_scores(cascade: PooledNetwork, states: States, lessons: Lessons) -> ExitScores:
-    """The scores of all pairs at every exit, with the best candidate of the model as it came as the correct one."""
+    """The scores of all pairs at every exit, with the original model's best candidate as the correct one."""
     groups, exits, rows = lessons.questions.groups, cascade.network.shape.exits, []
     for exit in exits[:-1]:
         if exit:

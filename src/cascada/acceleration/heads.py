@@ -24,7 +24,7 @@ from cascada.systems.cross_encoder.shape import ExitHead
 from cascada.training.teacher import LIST_TEMPERATURE, standardised
 
 WIDTHS = (0, 64)
-"""Hidden layers that are tried; 0 is a linear head. All exits of a model have the same."""
+"""Widths of the hidden layer that are tried; 0 is a linear head. All exits of a model have the same width."""
 DECAYS = (0.1, 1.0)
 """Weight decays that are tried for each exit."""
 EPOCHS = 30
@@ -67,7 +67,8 @@ def learn_heads(
 ) -> tuple[int, dict[int, Learned]]:
     """The width of the hidden layer that serves the exits best, and the heads of all exits, by layer.
 
-    `learn` and `check` are numbers of questions; no head is learned on those of `check`. `advance` counts heads.
+    `learn` and `check` are numbers of questions; no head is learned on those of `check`. `advance` is called with 1 for
+    every head.
     """
     by_width: dict[int, dict[int, Learned]] = {width: {} for width in WIDTHS}
     for layer, states in lists.items():
@@ -92,7 +93,7 @@ def learn_head(learn: Lists, check: Lists, width: int, *, seed: int = 0) -> Lear
 
 @torch.no_grad()
 def fold_input_scaling(head: nn.Sequential, mean: Tensor, scale: Tensor) -> None:
-    """Change the weights to compute from x what was computed from (x - mean) / scale before."""
+    """Fold the standardisation (x - mean) / scale into the first layer, so that the head reads x itself."""
     first: Any = head[0]
     first.weight /= scale
     first.bias -= first.weight @ mean
@@ -100,7 +101,7 @@ def fold_input_scaling(head: nn.Sequential, mean: Tensor, scale: Tensor) -> None
 
 @torch.no_grad()
 def fold_output_scaling(head: nn.Sequential, scale: float, shift: float) -> None:
-    """Change the weights to scale and shift the scores."""
+    """Fold a scale and a shift of the scores into the last layer."""
     last: Any = head[-1]
     last.weight *= scale
     last.bias *= scale
@@ -108,7 +109,7 @@ def fold_output_scaling(head: nn.Sequential, scale: float, shift: float) -> None
 
 
 def mean_log_rank(ranks: Ints) -> float:
-    """What a head is judged by: halving a rank counts the same at the top and further down."""
+    """The measure of a head, lower is better: halving a rank counts the same at the top and further down."""
     return float(np.log(ranks).mean())
 
 
@@ -122,7 +123,7 @@ def ranks_of_best(scores: Floats, wanted: Floats, owner: Ints) -> Ints:
 
 
 def score_scaling(scores: Floats, wanted: Floats) -> tuple[float, float]:
-    """Scale and shift that bring scores nearest to the wanted ones; the scale is above 0, so that no order changes."""
+    """Least-squares scale and shift from scores to the wanted ones; the scale is above 0, so that no order changes."""
     deviation = float(scores.std())
     if deviation < 1e-9:
         return 1.0, float(wanted.mean() - scores.mean())

@@ -1,6 +1,6 @@
 """Fine-tune a cross-encoder's layers for its exits, by self-distillation: all of them learn the model's own scores.
 
-The last exit is taught its own scores as they were, so that it changes as little as the exits below allow.
+The last exit learns the scores that it gave before fine-tuning, so that it changes as little as the exits below allow.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ABOUT_FILE, MODEL = "about.json", "model"
 BEST, OTHERS = 4, 28
 """Candidates of a question in an epoch: the model's best, and a new sample of the others."""
 ANCHOR = 0.05
-"""The weight of the squared difference of scores beside that of their order, which says nothing of their level."""
+"""The weight of the squared difference of scores. The list-wise loss alone would leave their level undetermined."""
 EPOCHS = 10
 
 
@@ -73,7 +73,7 @@ def fine_tuned(
     """The network with its layers and heads fine-tuned on the questions of `learn`; the best epoch by those of `dev`.
 
     A run that was killed continues in `folder`, whose `about.json` must say the same. `tokenizer` is the folder that
-    the model came from. `begin` is called with the number of updates, and returns what to call with those done.
+    the model came from. `begin` is called with the number of updates, and returns a function to call with those done.
     """
     _claim(folder, {**about, "epochs": epochs, "seed": seed, "exits": list(cascade.network.shape.exits)})
     finished = folder / MODEL
@@ -111,7 +111,7 @@ def has_bfloat16() -> bool:
 
 
 class JointLearner:
-    """A network with exits, and the pairs that it learns its own scores of."""
+    """A network with exits, and training pairs with the original model's scores as targets."""
 
     has_unused_weights = False
     learning_rates: Mapping[str, float] = {}
@@ -124,7 +124,7 @@ class JointLearner:
         self.examples = replace(Examples.of(labelled, cascade.tokenizer), teacher_scores=learn.scores)
 
     def begin(self, updates: int) -> None:
-        """Nothing changes in the course of a run."""
+        """Nothing depends on the number of updates."""
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
         owner, wanted, _ = (inputs.pop(name) for name in ("owner", "teacher_scores", "labels"))
@@ -191,7 +191,7 @@ class _Bar(TrainerCallback):  # type: ignore[misc]
 
 
 def _claim(folder: Path, about: Mapping[str, Any]) -> None:
-    """Say what is trained in the folder, or check that it is this."""
+    """Record what is trained in the folder, or check that the record there is the same."""
     path = folder / ABOUT_FILE
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)

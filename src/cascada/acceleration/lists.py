@@ -1,4 +1,4 @@
-"""Questions with candidate lists: as they come, or made by BM25 from a corpus. Labels are never looked at."""
+"""Questions with candidate lists: given, or retrieved by BM25 from a corpus. Labels are never looked at."""
 
 from __future__ import annotations
 

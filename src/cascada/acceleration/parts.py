@@ -11,7 +11,7 @@ from cascada.ranking.stage import Ints
 from cascada.ranking.tuning.guarantee import questions_needed
 
 FEWEST = 12
-"""Questions without which there is nothing to learn from."""
+"""The smallest number of questions to learn from."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Parts:
     plan: Ints
     """Heads are compared and the plan is chosen on these."""
     test: Ints
-    """What the certificate and the report say was measured on these alone."""
+    """The certificate and the report are measured on these alone."""
 
     @classmethod
     def of(cls, questions: int, seed: int) -> Parts:
-        """A random third for each part; what does not divide by three goes to the last and the second."""
+        """A random third for each part; a remainder of one goes to the last part, of two to the last and the second."""
         shuffled = np.random.default_rng(seed).permutation(questions)
         first, second = questions // 3, questions // 3 + (questions + 1) // 3
         heads, plan, test = np.split(shuffled, [first, second])

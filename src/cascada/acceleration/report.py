@@ -1,4 +1,4 @@
-"""What an acceleration gave, for people and programs: `acceleration.md`, `acceleration.json` and a picture."""
+"""The result of an acceleration, for people and programs: `acceleration.md`, `acceleration.json` and a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pooled states of the layers and the model's own scores, on disk: one pass writes them, and a killed pass goes on.
+"""Pooled states of the layers and the model's own scores, on disk: one pass writes them, and a killed pass resumes.
 
 Files in the folder: `about.json` says which model and data they belong to; `scores.npy` has the model's score of every
 pair, NaN where it is still missing; `layer-2.npy`, … have the states, a row per pair.
@@ -32,7 +32,7 @@ SPARE = 2**28
 
 
 class PooledModel(Protocol):
-    """A cross-encoder that shows its layers."""
+    """A cross-encoder that gives access to the states of its layers."""
 
     def pooled(self, pairs: Pairs, layers: Sequence[int]) -> tuple[Mapping[int, Floats], Floats]:
         """The pooled states after each of the layers, (pairs, width), and the model's own raw scores, (pairs,)."""
@@ -70,7 +70,7 @@ class States:
             start += count
 
     def _write(self, start: int, states: Mapping[int, Floats], scores: Floats) -> None:
-        """Write the states before the scores: a score that is there says that the pair's states are."""
+        """Write the states before the scores: a pair that has a score has its states, too."""
         if not np.isfinite(scores).all():
             raise CascadaError("The model's scores are not numbers: its weights are damaged, or its training diverged.")
         end = start + len(scores)

@@ -1,4 +1,4 @@
-"""Acceleration of somebody's own cross-encoder."""
+"""Acceleration of a cross-encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cascada.acceleration.report import Accelerated
 
 KEEP_BEST = 0.95
-"""The default promise: the share of questions in which the model's own best candidate survives."""
+"""The default guarantee: the share of questions in which the model's own best candidate survives."""
 
 
 def accelerate(
@@ -58,10 +58,10 @@ def accelerate(
     - `budget`: the best agreement of the first place at a relative cost of at most this;
     - `loss`: the cheapest plan that loses at most this share of the agreement.
 
-    With `joint`, the layers are fine-tuned too, in so many `epochs`, by self-distillation from the model's own scores.
-    Exits then agree better, and the last exit is no longer the model bit for bit: the report says how far it agrees.
+    With `joint`, the layers are fine-tuned too, for this many `epochs`, by self-distillation from the model's scores.
+    Exits then agree better, but the last exit is no longer identical to the model: the report says how far it agrees.
 
-    A third of the questions, drawn by `seed`, teaches the heads, another chooses the plan, and the last one tests it.
+    `seed` divides the questions into thirds: one trains the heads, one chooses the plan, and one tests it.
     `out` becomes a ranker's folder, with a report and a picture of cost against agreement.
     """
     for module in ("scipy", "matplotlib"):

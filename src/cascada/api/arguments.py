@@ -51,7 +51,7 @@ def load_data(
 
 
 def reader_questions(data: Data, **others: object) -> list[MarkedQuestion]:
-    """The questions to measure a reader on; `others` are arguments that only data for rankers has, by name."""
+    """The questions to measure a reader on; `others` are arguments that only apply to rankers' data, by name."""
     from cascada.reading.measure import read_questions
 
     given = [name for name, value in others.items() if value is not None]

@@ -117,16 +117,16 @@ def evaluate(
     require("pytrec_eval", "eval", "measuring")
     names = [Measure.parse(name).name for name in measures]
     options = RankOptions.of(drop=drop, keep=keep)
-    given = isinstance(model, dict) or (not isinstance(model, Ranker) and Path(model).is_file())
-    if given and (options != RankOptions() or store):
+    is_run = isinstance(model, dict) or (not isinstance(model, Ranker) and Path(model).is_file())
+    if is_run and (options != RankOptions() or store):
         raise CascadaError("drop, keep and store belong to a ranker; a run file is measured as it is.")
     source = Source(data, root, split, mode, qrels, relevant, first_stage, depth)
-    judged = judged_data(source, of_run=given)
+    judged = judged_data(source, of_run=is_run)
     other = None if against is None else _measured(_as_run(against), judged, names)
     first = None if judged.first_stage is None else _measured(judged.first_stage, judged, names).mean
     started = time.perf_counter()
     costs: dict[str, float] = {}
-    if isinstance(model, dict) or (given and not isinstance(model, Ranker)):
+    if isinstance(model, dict) or (is_run and not isinstance(model, Ranker)):
         run = _as_run(model)
     else:
         run, costs = _ranked(model, judged.groups, options, store, on_progress)

@@ -73,7 +73,7 @@ def _of_benchmark(source: Source, given: Qrels | None, of_run: bool) -> JudgedDa
     groups = [group for group in benchmark.groups(source.first_stage, source.depth) if keeps(group, mode)]
     labels = benchmark.qrels if mode == "raw" else _of_questions(benchmark.qrels, groups, mode)
     stage = Path(source.first_stage).name if source.first_stage else next(iter(benchmark.lists))
-    return JudgedData(f"{name} ({stage}, {mode})", groups, labels, benchmark.relevant, _as_it_stands(groups))
+    return JudgedData(f"{name} ({stage}, {mode})", groups, labels, benchmark.relevant, _run_in_order(groups))
 
 
 def _of_lists(source: Source, given: Qrels | None) -> JudgedData:
@@ -96,7 +96,9 @@ def _of_questions(labels: Qrels, groups: list[Group], mode: str) -> Qrels:
     return {str(group.id): labels[str(group.id)] for group in groups if str(group.id) in labels}
 
 
-def _as_it_stands(groups: Iterable[Group]) -> Run:
+def _run_in_order(groups: Iterable[Group]) -> Run:
+    """The run that ranks the candidates in the order of the data."""
     return {
-        str(group.id): {str(one.id): -float(place) for place, one in enumerate(group.candidates)} for group in groups
+        str(group.id): {str(candidate.id): -float(place) for place, candidate in enumerate(group.candidates)}
+        for group in groups
     }

@@ -66,7 +66,7 @@ def tune(
     - `budget`: the best plan whose relative cost is at most this;
     - `loss`: the cheapest plan that loses at most this share of the full model's measure; the default, with 0.01;
     - `keep_best`: keep counts with which the full model's best candidate survives in this share of questions, with this
-      `confidence`; with `margins`, margins instead of keep counts: drops that look at the scores of each question.
+      `confidence`; with `margins`, margins instead: what is dropped then depends on each question's scores.
 
     With `at_least`, no exit drops below this many candidates, so that short lists are left alone: one number, or one
     for each exit but the last.
@@ -132,7 +132,7 @@ def chooser(
     margins: bool = False,
     least: int | None = None,
 ) -> Callable[..., Tuning]:
-    """The way of choosing a plan that the arguments ask for."""
+    """A function that chooses a plan in the way that the arguments ask for."""
     if sum(value is not None for value in (budget, loss, keep_best)) > 1:
         raise CascadaError("budget, loss and keep_best are three ways to choose a plan: give one of them.")
     for name, share in (("budget", budget), ("loss", loss)):

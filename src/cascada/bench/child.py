@@ -6,9 +6,9 @@
     {"question": 3, "candidates": 100}  → the same
     {"question": 3}                     → the same
 
-The first line loads the engine and ranks two candidates; each further line ranks once: the first candidates of the
-timing list, as many as it says; a question of the data set with so many candidates, its own first and then other
-questions'; or with its own candidates. `peak_memory` is the largest memory of the process so far, in bytes.
+The first line loads the engine and ranks two candidates. Each further line ranks once: the first `candidates` of the
+timing list; a question of the data set with its own candidates; or that question with `candidates` texts, its own first
+and then other questions'. `peak_memory` is the largest memory of the process so far, in bytes.
 `scores` are numbers in the order of the ranking, one for each candidate. Imports nothing of Cascada, so that any
 environment can run it.
 """

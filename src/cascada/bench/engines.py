@@ -78,12 +78,12 @@ def with_plan(drop: Sequence[float]) -> Engine:
 
 
 def fitting(engines: Sequence[Engine], exits: int) -> list[Engine]:
-    """The engines that say something of a ranker: where there is one exit, nothing is dropped."""
+    """The engines to measure for a ranker with this many exits: with only one, those that drop are left out."""
     return [engine for engine in engines if exits > 1 or engine.peer or engine.settings["drop"] == 0]
 
 
 def engines_named(parts: Sequence[str] | None, engines: Sequence[Engine] = ENGINES) -> list[Engine]:
-    """The engines that the parts name: one by its whole name, or all that contain the part; all engines if None."""
+    """The engines that the parts name: one by its whole name, or all whose names contain the part; all if None."""
     names = [engine.name.lower() for engine in engines]
     wanted = [(part.lower(), part.lower() in names) for part in parts or [""]]
     return [

@@ -23,7 +23,7 @@ OWN_LISTS = -1
 """In place of a number of candidates: the lists of the data set as they are."""
 
 COSTS = ("relative_cost", "flops", "full_flops")
-"""What Cascada's engines tell of a ranking, beside its time."""
+"""What Cascada's engines report of a ranking besides its time."""
 
 PAUSE = 0.2
 """Seconds between two measurements, for the threads of the previous engine to stop spinning."""
@@ -37,8 +37,8 @@ class MeasuringPlan:
     """Numbers of candidates, or `OWN_LISTS`."""
     repeats: int
     seconds: float
-    """Stop after three repeats once an engine has used this many seconds on a number of candidates: that engine, or, if
-    every repeat ranks another list, all of them."""
+    """Stop after three repeats once an engine has used this many seconds on a number of candidates: only that engine,
+    or all engines if every repeat ranks another list."""
     timeout: float = 900
     pause: float = PAUSE
     lists: tuple[int, ...] = ()
@@ -198,7 +198,7 @@ def _cell(candidates: int, done: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _line(row: Row, candidates: int, time: str) -> str:
-    """What progress tells of a row: the time that the tables show, or the problem."""
+    """The progress line of a row: the time that the tables show, or the problem."""
     name = f"{row.engine.name}, {'lists as they are' if candidates == OWN_LISTS else f'{candidates:,} candidates'}"
     if row.problem or row.cells[-1]["candidates"] != candidates:
         return f"{name}: {row.problem}"

@@ -23,7 +23,7 @@ COLD_CANDIDATES = 100
 
 @dataclass(frozen=True)
 class Overheads:
-    """What cannot be measured is left out and reported to `on_progress`."""
+    """Measures all of these; what cannot be measured is left out and reported to `on_progress`."""
 
     exported: Path
     peer: Path | None

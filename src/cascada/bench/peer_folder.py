@@ -68,7 +68,7 @@ def _copy_head(ranker: CascadeRanker, model: Any) -> bool:
 
 
 def _write_tokenizer(folder: Path, out: Path, ranker: CascadeRanker | CrossEncoderRanker) -> None:
-    """The peers expect the maximum length and the padding token in files next to the tokenizer."""
+    """Write the tokenizer, and next to it the maximum length and the padding token, where the peers expect them."""
     tokenizer = cross_encoder.backend_tokenizer(folder)  # not every cross-encoder has a tokenizer.json
     tokenizer.save(str(out / "tokenizer.json"))
     known = folder / "tokenizer_config.json"

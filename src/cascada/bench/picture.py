@@ -61,16 +61,16 @@ def draw(results: dict[str, Any], path: Path) -> Figure:
 
 
 def _quality_against_speed(figure: Figure, panel: Axes, results: dict[str, Any]) -> None:
-    """One point per engine; Cascada's plans that no other plan of the same engine beats are joined."""
+    """One point per engine; a line joins the plans of an engine that none of its other plans beats."""
     points = _points(results)
     families = dict.fromkeys(point.family for point in points if point.family)
     colours = {"": PEER} | dict(zip(families, cycle(OWN), strict=False))
     exits = ", ".join(map(str, results["model"]["exits"][:-1]))
     for family, colour in colours.items():
-        own = [(point.seconds, point.quality) for point in points if point.family == family]
+        members = [(point.seconds, point.quality) for point in points if point.family == family]
         style: dict[str, Any] = {"marker": "o" if family else "s", "color": colour, "linestyle": "", "markersize": 7}
         label = f"{family} (drop: the shares at exits {exits})" if family else "other libraries"
-        panel.plot(*zip(*own, strict=True), label=label, **style) if own else None
+        panel.plot(*zip(*members, strict=True), label=label, **style) if members else None
     lines = [_front([point for point in points if point.family == family]) for family in families]
     for line, family in zip(lines, families, strict=True):
         panel.plot(*zip(*line, strict=True), color=colours[family], linewidth=1.5, alpha=0.5, zorder=1)

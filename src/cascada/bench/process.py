@@ -31,12 +31,12 @@ class ChildKilled(ChildFailed):
 
 
 class Child:
-    """A Python process that is asked one thing after another."""
+    """A Python process that answers one request after another."""
 
     def __init__(
         self, python: str, *arguments: str, timeout: float, environment: Mapping[str, str] | None = None
     ) -> None:
-        """`environment` is put on top of this process's."""
+        """`environment` is added to this process's environment."""
         self.timeout = timeout
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
         self._process = subprocess.Popen(
@@ -50,7 +50,7 @@ class Child:
         )
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Its answer; raises ChildFailed if it dies or takes too long."""
+        """Send a request and return the answer; raise ChildFailed if the child dies or takes too long."""
         assert self._process.stdin
         assert self._process.stdout
         timed_out = threading.Event()

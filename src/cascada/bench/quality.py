@@ -1,8 +1,8 @@
-"""What the engines find: their measure on a data set, beside their speed.
+"""Ranking quality of the engines on a data set, beside their speed.
 
 Cascada's rows are measured by running them. So are the peers', if their folder has the ranker's own head (see
-`peer_folder.py`). If the hub's layout has no such head, they run the same layers under another head, which would find
-something else; then their rows have the figure of Cascada's fp32 engine with nobody dropped, and say so.
+`peer_folder.py`). If the hub's layout has no such head, they run the same layers under a head with random weights;
+then their rows have the figure of Cascada's fp32 engine without drops, and say so.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cascada.data import Group, Qrels
 from cascada.metrics import evaluate
 
 FULL = ("cascada fp32 α=0", "cascada torch α=0", "cascada int8 α=0")
-"""The engines whose figure stands for the peers' without a head of their own: the first that was measured."""
+"""The engines whose figure is shown for peers without the ranker's head: that of the first that was measured."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Quality:
         for row in rows:
             if row.problem is None and (own_head or not row.engine.peer):
                 row.quality = self._of(row)
-                on_progress(f"{row.engine.name}: {self._told(row)}")
+                on_progress(f"{row.engine.name}: {self._summary(row)}")
         by_name = {row.engine.name: row.quality for row in rows}
         full = next((name for name in FULL if by_name.get(name)), None)
         for row in rows:
@@ -76,5 +76,5 @@ class Quality:
             figures |= {"relative_cost": fmean(costs), "relative_cost_p95": float(np.percentile(costs, 95))}
         return figures
 
-    def _told(self, row: Row) -> str:
+    def _summary(self, row: Row) -> str:
         return f"{self.measure} {row.quality[self.measure]:.4f}" if row.quality else str(row.problem)

@@ -10,10 +10,10 @@ from cascada.bench.engines import SENTENCE_TRANSFORMERS, SENTENCE_TRANSFORMERS_I
 from cascada.bench.measure import OWN_LISTS
 
 PLAN = re.compile(r" α=|, ")
-"""Stands between an engine's name and what it drops."""
+"""Separates an engine's name from what it drops."""
 
 OWN_LISTS_NAME = "own lists"
-"""Stands in the place of a number of candidates where the lists of the data set were timed as they are."""
+"""Column name where the lists of the data set were timed as they are, instead of a number of candidates."""
 
 REFERENCE = 400
 """The number of candidates at which ratios are shown, if it was measured."""
@@ -52,7 +52,7 @@ def heading(results: dict[str, Any]) -> str:
 
 
 def reference(results: dict[str, Any]) -> int | None:
-    """The lists of the data as they are, or REFERENCE; if neither was measured, the largest number that was."""
+    """The number of candidates to compare at: OWN_LISTS, else REFERENCE, else the largest that was measured."""
     counts = candidates(results)
     return next((count for count in (OWN_LISTS, REFERENCE) if count in counts), max(counts, default=None))
 
@@ -81,7 +81,7 @@ def ratios(results: dict[str, Any], candidates: int) -> dict[str, dict[str, floa
 
 
 def _quality(results: dict[str, Any]) -> Table:
-    """What every engine finds on the data set, beside its speed."""
+    """The quality of every engine on the data set, beside its speed."""
     about, count = results["quality"], reference(results) or 0
     measure, by_engine = about["measure"], ratios(results, count)
     header = ["", measure, "cost (95th percentile)", "seconds", "× s-t torch", "× s-t int8", "cost of the lists timed"]
@@ -176,7 +176,7 @@ def seconds(results: dict[str, Any], cell: dict[str, Any]) -> float:
 
 
 def at(candidates: int) -> str:
-    """At which number of candidates."""
+    """The number of candidates in words."""
     return "on the lists as they are" if candidates == OWN_LISTS else f"at {candidates:,} candidates"
 
 

@@ -104,14 +104,15 @@ class Bench:
     def _plan(self) -> MeasuringPlan:
         """With data, every repeat ranks another of its lists: a plan may drop more of one list than of another.
 
-        The lists are spread over the data, and drawn in an order in which the first ones stand for all.
+        The lists are spread evenly over the data and shuffled, so that the first few represent all of them if time runs
+        out.
         """
         if self.quality is None:
             return self.plan
         groups = self.quality.groups
         lists = evenly_spaced(range(len(groups)), self.plan.repeats)
-        own = fmean(len(groups[place].candidates) for place in lists)
-        candidates = sorted(self.plan.candidates, key=lambda count: own if count == OWN_LISTS else count)
+        mean_length = fmean(len(groups[place].candidates) for place in lists)
+        candidates = sorted(self.plan.candidates, key=lambda count: mean_length if count == OWN_LISTS else count)
         drawn = tuple(random.Random(self.seed).sample(lists, len(lists)))
         return replace(self.plan, candidates=tuple(candidates), repeats=len(lists), lists=drawn)
 
@@ -120,15 +121,15 @@ class Bench:
             self.quality.measured(rows, own_head=own_head, on_progress=self.on_progress)
 
     def _write_texts(self, path: Path, exported: Path, plan: MeasuringPlan) -> tuple[Path, dict[str, float]]:
-        """Write the texts to time with, and the data set if there is one; and how long the pairs are.
+        """Write the texts to time with, and the data set if there is one; return the path and the pairs' lengths.
 
         With data, `question` and `candidates` are what processes load and start with.
         """
         count = max(*self.plan.candidates, COLD_CANDIDATES)
         data = self.quality.texts() if self.quality else []
         question = data[0][0] if data else QUESTION
-        own = [text for _, texts in data for text in texts]
-        candidates = list(islice(cycle(own), count)) if own else sentences(count, self.seed)
+        data_texts = [text for _, texts in data for text in texts]
+        candidates = list(islice(cycle(data_texts), count)) if data_texts else sentences(count, self.seed)
         path.write_text(json.dumps({"question": question, "candidates": candidates, "data": data}), encoding="utf-8")
         return path, _lengths(exported, [data[place] for place in plan.lists] or [(question, candidates)])
 
@@ -181,7 +182,7 @@ class Bench:
 
 
 def machine() -> dict[str, Any]:
-    """The machine, and how busy it was before."""
+    """The machine, and its load before the run."""
     packages = ("cascada", "onnxruntime", "numpy", "tokenizers", "torch")
     return {
         "cpu": processors.cpu(),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 NAME_WIDTH = 32
-"""Of the longest engine's name."""
+"""Width of the longest engine's name."""
 
 
 def show(results: dict[str, Any], console: Console) -> None:

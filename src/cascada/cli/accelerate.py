@@ -44,8 +44,10 @@ def accelerate(
         bool,
         typer.Option("--joint", help="Fine-tune the layers too; the last exit then changes a little."),
     ] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="With --joint: passes over the questions that teach.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Determines which questions teach, choose and test.")] = 0,
+    epochs: Annotated[int, typer.Option(min=1, help="With --joint: epochs of fine-tuning.")] = 10,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Determines which questions are used to train, to choose and to test.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Make a cascade of your own cross-encoder, which stays its last exit, from questions without labels."""

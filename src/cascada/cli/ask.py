@@ -33,7 +33,7 @@ def ask(
         float | None, typer.Option(help="Show only sentences whose score, from 0 to 1, is at least this.")
     ] = None,
     prior: Annotated[
-        float | None, typer.Option(help="The weight of what the search engine thought; 0 leaves it out.")
+        float | None, typer.Option(help="The weight of the search engine's scores; 0 leaves them out.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -22,11 +22,15 @@ def cut(
     ] = None,
     learn: Annotated[
         str | None,
-        typer.Option(help="Learn exit 0's weights from these lists, from IDF on: a known name (with --root), a file …"),
+        typer.Option(
+            help="Learn exit 0's weights, starting from IDF, on these lists: a known name (with --root), a file …"
+        ),
     ] = None,
     check: Annotated[
         str | None,
-        typer.Option(help="With --learn: keep them if they measure better here; by default on a fifth left out."),
+        typer.Option(
+            help="With --learn: keep them only if they do better on this data; by default, on a fifth held out."
+        ),
     ] = None,
     root: Root = None,
     split: Annotated[str | None, typer.Option(help="With --learn: train, dev, test …; by default train.")] = None,

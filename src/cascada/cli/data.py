@@ -70,14 +70,15 @@ def convert(
     mode: ModeName = "raw",
     to: Annotated[str, typer.Option(help="jsonl or qrels.")] = "jsonl",
     questions: Annotated[
-        int | None, typer.Option(min=1, help="Only a sample of so many, the one that `questions:` of a recipe draws.")
+        int | None,
+        typer.Option(min=1, help="Only a sample of this many, the same that `questions:` in a recipe draws."),
     ] = None,
     rest: Annotated[bool, typer.Option(help="With --questions: all others instead.")] = False,
     sample_seed: Annotated[int, typer.Option(min=0, help="With --questions: seed of the sample.")] = 0,
     skip: Annotated[int, typer.Option(min=0, help="Skip this many questions at the beginning.")] = 0,
     at_least: Annotated[int, typer.Option(min=0, help="Only questions with at least this many candidates.")] = 0,
     candidates: Annotated[
-        int | None, typer.Option(min=1, help="Only so many candidates of each question, the first ones.")
+        int | None, typer.Option(min=1, help="Only the first candidates of each question, this many at most.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -150,8 +151,8 @@ def split(
     drawn = draw_dev(_groups(source, None, None, mode), share, seed=seed)
     counts = {path: Statistics() for path in (train, dev)}
     for path, counted in counts.items():
-        own = (group for group in _identified(source, mode) if drawn(group) == (path is dev))
-        write_jsonl(counted.counting(own), path)
+        members = (group for group in _identified(source, mode) if drawn(group) == (path is dev))
+        write_jsonl(counted.counting(members), path)
     if as_json:
         parts = zip(("train", "dev"), counts.items(), strict=True)
         typer.echo(json.dumps({name: {"path": str(path)} | counted.to_dict() for name, (path, counted) in parts}))
@@ -250,5 +251,5 @@ def _print_columns(source: str) -> None:
     if source.lower().endswith((".csv", ".csv.gz")):
         from cascada.data.readers import csv
 
-        found = csv.columns(source.removeprefix("csv:"))
-        typer.echo("columns: " + ", ".join(f"{role} = {column}" for role, column in found.items()))
+        names = csv.columns(source.removeprefix("csv:"))
+        typer.echo("columns: " + ", ".join(f"{role} = {column}" for role, column in names.items()))

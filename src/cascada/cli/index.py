@@ -57,7 +57,7 @@ def index(
 
 
 def _encode(index: Index, model: str | None, language: str, *, again: bool) -> int:
-    """Encode new passages. Without `again`, an index's encodings go on as they were begun."""
+    """Encode new passages. Without `again`, with the model and language of the encodings that the index already has."""
     from cascada.cli.progress import progress
 
     if not again and index.encodings:
@@ -77,7 +77,7 @@ def complain(problem: DataError) -> None:
 
 
 def note(sentence: str) -> None:
-    """Say something on stderr; the command continues."""
+    """Print a sentence on stderr; the command continues."""
     print(f"cascada: {sentence}", file=sys.stderr)
 
 

@@ -50,8 +50,8 @@ def openqa(
     passages: Annotated[
         Path | None, typer.Option(help='Further passages for the pool: {"id": title, "text"} per line, plain or .gz.')
     ] = None,
-    train_questions: Annotated[int | None, typer.Option(min=1, help="Draw so many questions for training.")] = None,
-    test_questions: Annotated[int | None, typer.Option(min=1, help="Draw so many for dev and for test.")] = None,
+    train_questions: Annotated[int | None, typer.Option(min=1, help="Draw this many questions for training.")] = None,
+    test_questions: Annotated[int | None, typer.Option(min=1, help="Draw this many each for dev and test.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the split and of the questions drawn from --more.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -134,7 +134,7 @@ def _search(paragraphs: Sequence[PoolParagraph], scoring: str) -> Callable[..., 
 
 
 def _drawn(pool: Pool, titles: set[str], count: int, seed: int) -> list[str]:
-    """Draw questions of the other text whose articles are not in the SQuAD file, in the order of the data."""
+    """Draw questions of --more whose articles are not in the SQuAD file, in the order of the data."""
     allowed = [question for question in pool.more if pool.own[question].rpartition("/")[0] not in titles]
     chosen = set(random.Random(seed).sample(allowed, min(count, len(allowed))))
     return [question for question in allowed if question in chosen]

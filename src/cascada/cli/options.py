@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 Source = Annotated[str, typer.Argument(help="A known name (with --root), a file, NAME:FILE, or hf:ID.")]
 FirstStage = Annotated[
     str | None,
-    typer.Option(help="For beir and trec_dl: whose candidates; bm25, a TREC run file, or a list in the folder."),
+    typer.Option(
+        help="For beir and trec_dl, the source of candidates: bm25, a TREC run file, or a list in the folder."
+    ),
 ]
 Depth = Annotated[
     int | None, typer.Option(min=1, help="How many candidates of the first stage; 100, or a whole list, by default.")

@@ -27,7 +27,7 @@ def prune(
         float | None, typer.Option(help="Keep only sentences whose score, from 0 to 1, is at least this.")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Keep the best sentences of all passages, up to so many tokens.")
+        int | None, typer.Option(min=1, help="Keep the best sentences of all passages, up to this many tokens.")
     ] = None,
     drop: Drop = None,
     keep: Keep = None,

@@ -40,10 +40,12 @@ def rank(
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Read only this many tokens of each text.")] = None,
     prior: Annotated[
         float | None,
-        typer.Option(help="Count in the first stage with this weight: “prior” in JSONL, else the order; 2 is usual."),
+        typer.Option(
+            help="Weight of the first stage's ranking: by “prior” in JSONL, else the order of lines; 2 is usual."
+        ),
     ] = None,
     skip_if_sure: Annotated[
-        float | None, typer.Option(help="Keep the order of “prior” if its best is ahead by so many deviations.")
+        float | None, typer.Option(help="Keep the order of “prior” if its best is this many deviations ahead.")
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which candidates were dropped at which exit, and their scores.")

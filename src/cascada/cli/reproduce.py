@@ -15,7 +15,7 @@ from cascada.cli.options import AsJson
 from cascada.core.errors import CascadaError, require
 
 CLAIMS_FILE = "claims.yaml"
-"""Beside the papers file."""
+"""The file of claims, in the folder of the papers file."""
 
 if TYPE_CHECKING:
     from cascada.reproduce.papers import Paper, Papers, Result

@@ -70,7 +70,7 @@ def rank(
     root: Root = None,
     split: Split = None,
     mode: Annotated[
-        str, typer.Option(help="raw, no-all-negative or clean; `cascada evaluate` takes clean if not told.")
+        str, typer.Option(help="raw, no-all-negative or clean; the default of `cascada evaluate` is clean.")
     ] = "raw",
     store: Annotated[str | None, typer.Option(help="Store of document encodings for a decoupled ranker.")] = None,
     drop: Drop = None,

@@ -30,7 +30,8 @@ def serve(
     ] = "en",
     store: Store = None,
     cache: Annotated[
-        Path | None, typer.Option(help="A folder that remembers scores: nothing is computed twice; made if necessary.")
+        Path | None,
+        typer.Option(help="A folder to cache scores in, so that none is computed twice; created if necessary."),
     ] = None,
     cache_mb: Annotated[float, typer.Option(help="Largest size of the cache in megabytes; the oldest go first.")] = 256,
     drop: Drop = None,
@@ -47,7 +48,7 @@ def serve(
     max_document: Annotated[int, typer.Option(min=1, help="Longest document, in characters.")] = 20_000,
     max_question: Annotated[int, typer.Option(min=1, help="Longest question, in characters.")] = 2000,
     shutdown_seconds: Annotated[
-        float, typer.Option(help="After SIGTERM, finish what was accepted for at most this long.")
+        float, typer.Option(help="After SIGTERM, take at most this long to finish accepted requests.")
     ] = 30.0,
 ) -> None:
     """Serve rankings over HTTP, with the APIs of Cohere, Jina and Text Embeddings Inference and our own."""

@@ -37,7 +37,7 @@ FORMAT = 1
 
 TRANSFORMER, READER, CROSS_ENCODER = "transformer", "reader", "cross-encoder"
 """Three kinds of models: a folder that names no kind holds a transformer, a reader does not rank, and a folder in the
-hub's layout, without `cascada.json`, is a cross-encoder as it came. The kinds of all rankers are in
+hub's layout, without `cascada.json`, is an unmodified cross-encoder. The kinds of all rankers are in
 `cascada.systems.registry`."""
 
 HUB_CONFIG = "config.json"
@@ -83,7 +83,7 @@ def _layers(exits: Any) -> tuple[int, ...]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Read a file of a model within the block: whatever its content makes fail there is said in a sentence."""
+    """Read a file of a model within the block. Errors that its content causes become a CascadaError."""
     try:
         yield
     except OSError as error:
@@ -97,7 +97,7 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def _hub_shape(folder: Path) -> dict[str, Any]:
-    """The shape of a cross-encoder as it came; only `cascada.systems.cross_encoder` knows whether it can be run."""
+    """The shape of an unmodified cross-encoder; only `cascada.systems.cross_encoder` knows whether it can be run."""
     lacking = f"{folder} is not a ranker: it has no {SHAPE_FILE}"
     if not (folder / HUB_CONFIG).is_file():
         raise CascadaError(f"{lacking}. Train one with `cascada train`.")
@@ -174,8 +174,8 @@ def saving(
 ) -> Iterator[Path]:
     """Yield a temporary folder for a model's files, then move them into `folder`, `cascada.json` last.
 
-    If writing fails, `folder` keeps what it had; one that was not there before is removed. While files are being moved,
-    it is not a model.
+    If writing fails, `folder` keeps its content, or is removed if it is new. While files are being moved, it lacks
+    `cascada.json`, so it does not load as a model.
     """
     with _created(folder), tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as work:
         temporary = Path(work)

@@ -1,6 +1,6 @@
 """The manifest of an exported ranker: `manifest.json`, with the SHA-256 of every file that the ranker is loaded from.
 
-It shows damaged and exchanged files. It is no signature: whoever can change the folder can change the manifest.
+It reveals damaged and replaced files. It is not a signature: whoever can change the folder can change the manifest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNLISTED = (MANIFEST_FILE, "plan.json", "README.md")
 """The manifest itself, and what may change after the export: the plan and the card."""
 
 LOADED = (".onnx", ".bin", ".npz")
-"""Suffixes of files that engines load. One that is not in the manifest was put there by somebody else."""
+"""Suffixes of files that engines load. A file with one of them must be in the manifest."""
 
 
 def write_manifest(folder: Path) -> None:
@@ -34,9 +34,9 @@ def manifest_of(folder: Path) -> dict[str, str]:
 
 
 def check_manifest(folder: Path, *, lists: str) -> None:
-    """Reject a folder in which a file is missing, is not in the manifest, or has another checksum than it has there.
+    """Reject a folder if a listed file is missing or has another checksum, or if a file that engines load is unlisted.
 
-    The manifest must list the file `lists`, with which every folder of this kind begins.
+    `lists` is a file that the manifest must list in any case.
     """
     expected = _checksums(folder / MANIFEST_FILE)
     loaded = {path.name for path in folder.iterdir() if path.suffix in LOADED}
@@ -52,7 +52,7 @@ def check_manifest(folder: Path, *, lists: str) -> None:
 
 
 def _checksums(path: Path) -> dict[str, str]:
-    """The checksums in a manifest, by the names of the files. Manifests without a format have the first one."""
+    """The checksums in a manifest, by the names of the files. A manifest without a format has format 1."""
     if not path.is_file():
         raise CascadaError(f"{path.parent} lacks {path.name}: the export is incomplete.")
     try:

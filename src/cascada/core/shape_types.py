@@ -10,13 +10,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from cascada.core.errors import CascadaError
 
 LARGEST = 1 << 16
-"""Of any size or number of tokens; encoders have a few thousand at most. An id may be larger: vocabularies are."""
+"""Upper bound of sizes and numbers of tokens; encoders have a few thousand at most. Ids may be larger."""
 
 
 def check_types(shape: object) -> None:
     """Reject a value of the wrong type, an unknown choice, and a size below 0 or above `LARGEST`.
 
-    Fields of other types than numbers, texts, choices and tuples of them are left to the dataclass.
+    The dataclass itself checks fields that are not numbers, texts, choices or tuples of them.
     """
     if not is_dataclass(shape):
         return

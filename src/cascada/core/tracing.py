@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VARIABLE = "CASCADA_TRACE_TEXTS"
 
 Kind = Literal["RERANKER", "RETRIEVER", "CHAIN"]
-"""OpenInference's kinds of spans, those of them that are used here."""
+"""The OpenInference span kinds that are used here."""
 
 
 def tracer() -> Tracer | None:
@@ -40,13 +40,13 @@ def traces_texts() -> bool:
 def span(name: str, kind: Kind) -> Iterator[Span | None]:
     """A span around a block; None if nobody records it. An error in the block is recorded by its type alone, as its
     message may quote a text."""
-    own = tracer()
-    if own is None:
+    active = tracer()
+    if active is None:
         yield None
         return
     from openinference.semconv.trace import SpanAttributes
 
-    with own.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as opened:
+    with active.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as opened:
         try:
             yield opened if opened.is_recording() else None
         except Exception as error:
@@ -64,9 +64,9 @@ def mark_failed(opened: Span, error: BaseException) -> None:
 
 
 def set_documents(opened: Span, key: str, documents: list[dict[str, Any]]) -> None:
-    """Write documents under `key.N.document.…`: the first ones, as many as a span has attributes for.
+    """Write documents under `key.N.document.…`: the first ones, as many as fit into a span's attributes.
 
-    That is OpenTelemetry's own setting: 128, unless `OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT` says otherwise.
+    OpenTelemetry limits a span to 128 attributes, unless `OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT` says otherwise.
     """
     setting = os.environ.get("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "")
     room = int(setting) if setting.isdecimal() else 128
@@ -75,7 +75,7 @@ def set_documents(opened: Span, key: str, documents: list[dict[str, Any]]) -> No
 
 
 OTHERS, LISTS = 16, 2
-"""Attributes of a span besides its documents, and lists of documents that a span has at most."""
+"""Attributes reserved for everything but documents, and the largest number of document lists in a span."""
 
 
 @cache

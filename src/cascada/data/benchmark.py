@@ -30,9 +30,9 @@ class Benchmark:
     relevant: int
     """The relevance from which a document counts as correct."""
     questions: Mapping[str, str] = field(default_factory=dict)
-    """Question id → text; empty if only lists are at hand, which have their questions in them."""
+    """Question id → text; empty if there are only `lists`, which contain their questions."""
     documents: Documents | None = None
-    """None if only lists are at hand."""
+    """None if there are only `lists`."""
     lists: Mapping[str, Callable[[], Iterator[Group]]] = field(default_factory=dict)
     """First stage → its candidates with their texts, for collections that come with such lists."""
 
@@ -40,8 +40,8 @@ class Benchmark:
         """The judged questions, each with its first `depth` candidates, in the order of the first stage.
 
         `first_stage` is the name of a list, `bm25` (over all documents, in memory), or the path of a TREC run, also
-        relative to the root. Without one, the candidates are the only list at hand, or else the judged documents.
-        Without a depth, lists are whole, and BM25 and runs have 100 candidates.
+        relative to the root. Without one, the candidates are those of the only list, or, if there is no list, the
+        judged documents. Without a depth, lists are whole, and BM25 and runs have 100 candidates.
         """
         if depth is not None and depth < 1:
             raise CascadaError(f"The depth is {depth}; it must be a whole number from 1.")
@@ -64,15 +64,15 @@ class Benchmark:
         return self._of_run(_top(read_run(run), depth + 1), depth)
 
     def _of_bm25(self, documents: Documents, depth: int) -> Iterator[Group]:
-        """A document with the id of the question is the question itself, as in ArguAna and Quora: left out."""
+        """The best documents by BM25, without one that has the question's id: it is the question (ArguAna, Quora)."""
         texts = dict(documents())
         names = list(texts)
         index = BM25Index(texts.values())
         for identifier in self.qrels:
             question = self._question(identifier)
-            found = (names[number] for number in index.best(question, depth + 1))
-            own = [name for name in found if name != identifier][:depth]
-            yield Group(question, tuple(Candidate(texts[name], id=name) for name in own), identifier)
+            best = (names[number] for number in index.best(question, depth + 1))
+            others = [name for name in best if name != identifier][:depth]
+            yield Group(question, tuple(Candidate(texts[name], id=name) for name in others), identifier)
 
     def _of_run(self, run: Run, depth: int | None = None) -> Iterator[Group]:
         """The documents of a run, in its order; only their texts are kept in memory."""
@@ -83,10 +83,10 @@ class Benchmark:
         texts = {name: text for name, text in self.documents() if name in wanted}
         absent = next(((question, name) for question in run for name in run[question] if name not in texts), None)
         if absent:
-            raise CascadaError(f"{self.root} has no document {absent[1]!r}, which question {absent[0]} asks for.")
+            raise CascadaError(f"{self.root} has no document {absent[1]!r}, which is listed for question {absent[0]}.")
         for identifier, names in run.items():
-            own = [Candidate(texts[name], id=name) for name in names if name != identifier]
-            yield Group(self._question(identifier), tuple(own[:depth]), identifier)
+            candidates = [Candidate(texts[name], id=name) for name in names if name != identifier]
+            yield Group(self._question(identifier), tuple(candidates[:depth]), identifier)
 
     def _question(self, identifier: str) -> str:
         try:

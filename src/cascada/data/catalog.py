@@ -37,8 +37,8 @@ CATALOG: dict[str, tuple[dict[str, str], ...]] = {
 def splits(name: str, root: str | Path) -> dict[str, Path]:
     """Split → file, for the splits of a known data set that a folder has.
 
-    Of several sets of file names, the one with the most splits in the folder is used (the first of these). So a data
-    set is never read partly in one form and partly in another, for example tokenised and not.
+    Of several sets of file names, the one with the most splits in the folder is used, the first of them if several have
+    as many. So no data set is read partly in one form and partly in another, for example tokenised and not.
     """
     folder = Path(root)
     if not folder.is_dir():

@@ -23,7 +23,7 @@ class Candidate:
     relevance: int | None = None
     """Graded relevance, if the data has it (TREC-DL: 0 to 3); `label` is 1 from some threshold on."""
     score: float | None = None
-    """What a teacher says of it, on any scale that is the same for all candidates of the question."""
+    """A teacher model's score, on any scale that the candidates of the question share."""
 
     @property
     def gain(self) -> int | None:

@@ -58,7 +58,7 @@ def load(
     first_stage: str | None = None,
     depth: int | None = None,
 ) -> list[Group]:
-    """Load the groups of a data set, or a sample of so many `questions`, and fill in missing ids; see `read`.
+    """Load the groups of a data set, or a sample of this many `questions`, and fill in missing ids; see `read`.
 
     Ids are filled in before the mode drops questions, so that a question has the same id in every mode.
     """
@@ -70,10 +70,10 @@ def load(
 
 
 def sampled(groups: Iterable[Group], questions: int | None, seed: int = 0) -> Iterable[Group]:
-    """All groups, or a seeded sample of so many, in the order of the data.
+    """All groups, or a seeded sample of this many `questions`, in the order of the data.
 
-    Data sets are often ordered by article or by difficulty, so their first questions would not stand for the rest. The
-    texts of the questions and the seed decide: the sample is the same with and without ids, and in every process.
+    Data sets are often ordered by article or by difficulty, so their first questions would not represent the rest. The
+    sample depends only on the questions' texts and the seed: it is the same with and without ids, and in every process.
     """
     return groups if questions is None else sample(groups, questions, lambda group: group.question, seed=seed)
 

@@ -1,4 +1,4 @@
-"""Graded relevance: judgements put on groups, and the threshold from which a candidate counts as correct."""
+"""Graded relevance: judgements as labels of groups, and the threshold from which a candidate counts as correct."""
 
 from __future__ import annotations
 
@@ -11,30 +11,37 @@ from cascada.data.trec import Qrels
 
 
 def judged(groups: Iterable[Group], qrels: Qrels, relevant: int) -> list[Group]:
-    """The groups with the judgements of `qrels` in place of their own labels; what is not judged has no label.
+    """The groups with the judgements of `qrels` in place of their own labels; unjudged candidates get none.
 
     Raise CascadaError if not one candidate is judged: the ids of groups and judgements are then not the same.
     """
-    found = [_judged_group(group, qrels.get(str(group.id), {}), relevant) for group in groups]
-    if not any(candidate.relevance is not None for group in found for candidate in group.candidates):
+    labelled = [_judged_group(group, qrels.get(str(group.id), {}), relevant) for group in groups]
+    if not any(candidate.relevance is not None for group in labelled for candidate in group.candidates):
         raise CascadaError(
-            f"Not one candidate is judged: the ids of the candidates ({_some_ids(found)}) and of the judgements "
+            f"Not one candidate is judged: the ids of the candidates ({_some_ids(labelled)}) and of the judgements "
             f"({_some_judged(qrels)}) differ."
         )
-    return found
+    return labelled
 
 
 def thresholded(groups: Iterable[Group], relevant: int) -> list[Group]:
     """The groups with labels by their relevance: correct from `relevant` on."""
     return [
-        replace(group, candidates=tuple(_labelled(one, one.gain, relevant) for one in group.candidates))
+        replace(
+            group, candidates=tuple(_labelled(candidate, candidate.gain, relevant) for candidate in group.candidates)
+        )
         for group in groups
     ]
 
 
 def threshold_of(groups: Sequence[Group]) -> int:
     """The relevance from which the groups' labels are 1; 1 for data without graded relevance."""
-    pairs = [(one.gain, one.label) for group in groups for one in group.candidates if one.label is not None]
+    pairs = [
+        (candidate.gain, candidate.label)
+        for group in groups
+        for candidate in group.candidates
+        if candidate.label is not None
+    ]
     incorrect = max((gain for gain, label in pairs if gain is not None and not label), default=0)
     correct = min((gain for gain, label in pairs if gain is not None and label), default=incorrect + 1)
     if correct <= incorrect:
@@ -46,7 +53,9 @@ def threshold_of(groups: Sequence[Group]) -> int:
 
 
 def _judged_group(group: Group, relevances: dict[str, int], relevant: int) -> Group:
-    candidates = tuple(_labelled(one, relevances.get(str(one.id)), relevant) for one in group.candidates)
+    candidates = tuple(
+        _labelled(candidate, relevances.get(str(candidate.id)), relevant) for candidate in group.candidates
+    )
     return replace(group, candidates=candidates)
 
 
@@ -57,7 +66,7 @@ def _labelled(candidate: Candidate, relevance: int | None, relevant: int) -> Can
 
 
 def _some_ids(groups: Sequence[Group]) -> str:
-    return next((f"{group.id} {one.id}" for group in groups for one in group.candidates), "none")
+    return next((f"{group.id} {candidate.id}" for group in groups for candidate in group.candidates), "none")
 
 
 def _some_judged(qrels: Qrels) -> str:

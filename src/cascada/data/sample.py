@@ -1,4 +1,4 @@
-"""Seeded samples that stand for the whole of what they are drawn from."""
+"""Seeded samples, drawn at random or spread evenly, that represent the whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 def sample(items: Iterable[Item], count: int, key: Callable[[Item], str], *, seed: int = 0) -> list[Item]:
     """Draw `count` items without replacement, in their order; all of them if there are no more.
 
-    Drawn are the items whose keys have the smallest digests. So whether an item is drawn does not depend on the order
+    The items whose keys have the smallest digests are drawn. So whether an item is drawn does not depend on the order
     of the others, a larger sample contains the smaller ones, and one pass over the items is enough.
     """
     keyed = ((_digest(key(item), seed), position, item) for position, item in enumerate(items))
@@ -42,9 +42,9 @@ def even_shares(sizes: Sequence[int], count: int) -> list[int]:
     left = min(count, sum(sizes))
     while left:
         open_lists = [index for index, size in enumerate(sizes) if shares[index] < size]
-        each = max(1, left // len(open_lists))
+        portion = max(1, left // len(open_lists))
         for index in open_lists:
-            added = min(each, sizes[index] - shares[index], left)
+            added = min(portion, sizes[index] - shares[index], left)
             shares[index] += added
             left -= added
     return shares

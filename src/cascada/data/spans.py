@@ -1,6 +1,6 @@
 """SQuAD's JSON layout: paragraphs with questions, and where in the paragraph their answers are.
 
-The one reader of this layout, of SQuAD 1.1 and of SQuAD 2, where a question may have no answer.
+The only reader of this layout, for SQuAD 1.1 and for SQuAD 2, in which a question may have no answer.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ def attention(
 ) -> tuple[Tensor, None]:
     """Attend with query, key and value (texts, heads, tokens, size): (texts, tokens, heads, size), and no weights.
 
-    `mask` is added to the scores. Its lowest number may be that of another precision: it would overflow to minus
-    infinity, and a token that sees no other, such as padding far from the text, would have no weights.
+    `mask` is added to the scores. Its lowest number may be that of a wider precision, which overflows to minus infinity
+    here: a token that attends to no other, such as padding far from the text, would get NaN as weights.
     """
     if mask is not None and mask.dtype != query.dtype:
         mask = mask.clamp(min=torch.finfo(query.dtype).min).to(query.dtype)

@@ -99,8 +99,8 @@ class StagedEncoder(nn.Module):
         return self.family.run(states, mask, first, last)
 
     def output(self, states: Tensor) -> Tensor:
-        """The states after a layer as they are read: those that `run` takes and returns, with the norm that ModernBERT
-        has after its last layer."""
+        """The states after a layer as a head reads them: those that `run` returns, for ModernBERT with the norm that
+        follows its last layer."""
         return self.family.output(states)
 
 

@@ -150,7 +150,7 @@ def _disentangled(encoder: StagedEncoder, layer: Any) -> Disentangled:
 
 
 def _distance_rows(encoder: StagedEncoder, longest: int) -> Ints:
-    """Distant tokens share a row; those beyond the last row have it."""
+    """The row in the tables of each distance; distant tokens share a row, and the last row has all beyond it."""
     stack: Any = encoder.encoder.encoder
     if not stack.relative_attention:
         return np.zeros(2 * longest - 1, np.int64)

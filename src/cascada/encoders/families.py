@@ -30,7 +30,7 @@ class Bert:
     relative = False
     """Whether a layer reads positions, so that what it computes depends on where tokens stand in the whole input."""
     final_norm = False
-    """Whether a norm follows the last layer, without which states are not read; see `output`."""
+    """Whether a norm follows the last layer; states are read after it only (see `output`)."""
 
     def __init__(self, encoder: nn.Module) -> None:
         self.encoder: Any = encoder
@@ -85,7 +85,7 @@ class Bert:
         return [additive_mask(mask, states.dtype)]
 
     def output(self, states: Tensor) -> Tensor:
-        """What is read after a layer, by a head or by whoever compares states."""
+        """The states after a layer as a head reads them, or a comparison of states."""
         return states
 
 
@@ -127,8 +127,8 @@ class Albert(Bert):
 
 
 class ModernBert(Bert):
-    """The norm of a layer stands before what it computes, so that another one follows the last layer. It follows every
-    layer that is read; the states that are handed on are without it."""
+    """An encoder with pre-norm layers and a final norm after the last one. `output` applies the final norm after any
+    layer that is read; `run` passes the states on without it."""
 
     layers_at = "layers"
     words_at = "embeddings.tok_embeddings"

@@ -5,7 +5,7 @@ Every word piece of the question takes its best match among the text's word piec
     s(q, t) = Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,
 
 where the vectors are rows of the encoder's embedding table, less their mean. w is the IDF of the word piece times the
-fourth root of its IDF among the candidates: what most of them have tells little about which of them is right.
+fourth root of its IDF among the candidates: a word piece that most of them have says little about which is right.
 Nothing is trained, no layer is run, and the table is the one that the encoder has anyway.
 """
 
@@ -29,16 +29,17 @@ NO_MATCH = -1.0
 """The similarity of a text without word pieces: the lowest that a cosine can be."""
 
 SCALE, SHIFT = 10.0, -8.0
-"""From a similarity to a raw score, whose sigmoid is the probability; until `cascada calibrate` fits both."""
+"""Default scale and shift from a similarity to a raw score, whose sigmoid is the probability; `cascada calibrate` fits
+both."""
 
 PRESENT = 0.8
 """The similarity from which on a text counts as having a piece of the question."""
 
 AMONG_CANDIDATES = 0.25
-"""The power of a piece's IDF among the candidates."""
+"""The exponent of a piece's IDF among the candidates."""
 
 ONE_THREAD = 1 << 18
-"""Multiplications of a product that OpenBLAS computes in the calling thread."""
+"""Multiplications up to which OpenBLAS computes a matrix product in the calling thread."""
 
 SHORTEST = 1e-8
 """Vectors that are shorter than this are not scaled to length 1, as in torch."""
@@ -85,7 +86,7 @@ class PieceVectors:
 
 
 def piece_weights(texts: Iterable[Sequence[int]], vocabulary: int, ignored: Iterable[int]) -> Floats:
-    """The IDF of each piece over some texts, given by their ids; a piece in none of them is as rare as can be."""
+    """The IDF of each piece over some texts, given by their ids; a piece in none of them has the highest IDF."""
     frequency = np.zeros(vocabulary, np.int64)
     count = 0
     for ids in texts:

@@ -57,7 +57,7 @@ class TorchStage:
         last: bool,
         activation: str = "sigmoid",
     ) -> None:
-        """`activation` is how the model's owner reads raw scores; see `Ranker.activation`."""
+        """`activation`: the output function that the model was published with; see `Ranker.activation`."""
         self.model = model
         self.tokenizer = tokenizer
         self.first = first

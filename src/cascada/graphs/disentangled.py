@@ -74,9 +74,10 @@ def compared(graph: Graph, side: str, table: Array, rows: str, heads: int, produ
 
 
 def by_place(graph: Graph, scores: str) -> str:
-    """Scores by distance, (…, n, 2n - 1), to scores by place, (…, n, n): row i is shifted by n - 1 - i columns.
+    """Relative shift: from scores by distance, (…, n, 2n - 1), to scores by position, (…, n, n).
 
-    Without the first n - 1 values, rows of 2n - 2 values begin where they should.
+    Row i needs its columns from n - 1 - i on. If the first n - 1 of all values are left out, and the others are cut
+    into rows of 2n - 2 values, each row begins there.
     """
     one, axis = graph.constant([1], np.int64), graph.constant([2], np.int64)
     tokens = graph.op("Gather", graph.op("Shape", scores), axis)

@@ -111,7 +111,7 @@ class OnnxModel:
     flop_counts: StageFlops
     workers: Workers
     activation: str = "sigmoid"
-    """How the model's owner reads raw scores; see `Ranker.activation`."""
+    """The output function that the model was published with; see `Ranker.activation`."""
 
     def stages(self) -> Sequence[OnnxStage]:
         """One stage for each exit that follows a layer."""

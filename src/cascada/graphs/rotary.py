@@ -34,7 +34,7 @@ def run_layers(
 
 
 def window_bias(graph: Graph, queries: str, keys: str, window: int) -> str:
-    """What hides tokens outside of the window, (1, 1, tokens, tokens)."""
+    """The bias on attention that hides tokens outside of the window, (1, 1, tokens, tokens)."""
     distance = graph.op("Abs", graph.op("Sub", queries, keys))
     far = graph.op("Greater", distance, graph.constant(np.array(window), np.int64))
     hidden = graph.op("Where", far, graph.constant(UNSEEN, np.float32), graph.constant(0.0, np.float32))

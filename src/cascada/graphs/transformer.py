@@ -37,7 +37,7 @@ def run_layer(graph: Graph, layer: Layer, states: str, bias: str, weights: Ranke
 def after_attention(
     graph: Graph, layer: Layer, attended: str, states: str, weights: RankerWeights, products: Products
 ) -> str:
-    """The rest of a layer."""
+    """The rest of a layer, from the output projection of its attention to the norm of its feed-forward layer."""
     attended = products.dense(graph, attended, layer.out)
     states = skip_norm(graph, attended, states, layer.attention_norm)
     wide = products.dense(graph, states, layer.up, activation=weights.activation)

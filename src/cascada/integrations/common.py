@@ -19,7 +19,7 @@ from cascada.ranking.result import TextOrMapping
 from cascada.ranking.selection import Cut
 
 OnRanking = Callable[[Ranking], object]
-"""Is called with every ranking as it is: whether anything answers, what it cost, where each candidate left."""
+"""Called with every `Ranking`: whether anything is likely to answer, the cost, the exit each candidate reached."""
 
 
 class Options(TypedDict, total=False):
@@ -71,9 +71,9 @@ def options_in(settings: Any) -> Options:
 
 
 def candidates_of(texts: Sequence[str], scores: Sequence[Any], options: Options) -> Sequence[TextOrMapping]:
-    """The candidates, with the first stage's scores if the options count them in and each has one.
+    """The candidates, with the first stage's scores if the options use them and each candidate has one.
 
-    Without scores, the order counts.
+    Without scores, the order of the texts counts.
     """
     wanted = options.get("prior") or options.get("skip_if_sure") is not None
     if not wanted or not all(is_number(score) and np.isfinite(score) for score in scores):
@@ -96,7 +96,7 @@ def descending_scores(ranking: Ranking, *, raw: bool = False) -> list[float]:
     """Scores in [0, 1], or `raw` ones, in the order of the ranking, for libraries that sort by score.
 
     A candidate that was dropped early ranks behind the survivors, although its score, from an earlier exit, may be
-    higher. It then gets the next smaller number, as a 32-bit float because trec_eval reads scores as such.
+    higher. It then gets the next smaller 32-bit float: trec_eval reads scores in this precision.
     """
     scores: list[np.float32] = []
     lowest = np.float32(-np.inf if raw else 0)

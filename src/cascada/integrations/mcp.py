@@ -60,7 +60,7 @@ Long = Annotated[
 ]
 Prior = Annotated[
     float | bool | None,
-    Field(description='Count in the first stage: true, or its weight. Its scores are under "prior", or the order.'),
+    Field(description='Blend in the first stage: true, or its weight. By the scores under "prior", else the order.'),
 ]
 Deadline = Annotated[float | None, Field(gt=0, description="Stop after this many milliseconds with the best so far.")]
 
@@ -81,7 +81,7 @@ def server_of(ranker: Ranker, asker: Asker | None = None) -> Server:
         prior: Prior = None,
         skip_if_sure: Annotated[
             float | None,
-            Field(ge=0, description="Keep the first stage's order if its best score is ahead by so many deviations."),
+            Field(ge=0, description="Keep the first stage's order if its best score is this many deviations ahead."),
         ] = None,
         deadline_ms: Deadline = None,
     ) -> dict[str, Any]:

@@ -30,11 +30,11 @@ from cascada.ranking.stage import Floats
 class CrossEncoder:
     """Replaces a `sentence_transformers.CrossEncoder` with one label; scores are in [0, 1].
 
-    `model` is what `Ranker.load` takes, or a ranker. A cross-encoder of one's own gives the scores that it gives in
+    `model` is what `Ranker.load` takes, or a ranker. Your own cross-encoder gives the scores that it gives in
     sentence-transformers: logits, if its activation function is the identity. With two outputs, the score is the
-    probability of the second. Arguments of `predict` and `rank` that say how to compute
-    (`batch_size`, `device`, …) are ignored: engines choose for themselves. Those that would change the scores
-    (`prompt`, `activation_fn`, …) raise an error.
+    probability of the second. Arguments of `predict` and `rank` that say how to compute (`batch_size`, `device`, …) are
+    ignored: engines choose for themselves. Those that would change the scores (`prompt`, `activation_fn`, …) raise an
+    error.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class CrossEncoder:
         **options: Unpack[Options],
     ) -> None:
         """`options` are those of `Ranker.rank`. Long texts are cut, as in sentence-transformers, unless `long` is set.
-        `min_score` and `cut` apply to `rank` only, as `predict` gives every pair a score; what came first counts for
-        `prior`. `on_ranking` is called with every `Ranking`, whose `likely` is False if nothing is likely to be an
-        answer.
+        `min_score` and `cut` apply to `rank` only, as `predict` gives every pair a score. `prior` goes by the order of
+        the pairs or documents. `on_ranking` is called with every `Ranking`, whose `likely` is False if nothing is
+        likely to be an answer.
 
         `device`, `cache_folder`, `local_files_only` and `backend` are ignored."""
         _reject(max_length=max_length, activation_fn=activation_fn, trust_remote_code=trust_remote_code)

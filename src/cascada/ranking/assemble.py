@@ -19,12 +19,12 @@ from cascada.text.sentence_windows import Span
 
 @dataclass(frozen=True)
 class Computed:
-    """What the stages say about one group."""
+    """What the stages computed for one group."""
 
     group: CheckedGroup
     outcome: Outcome
     spans: Sequence[Span | None]
-    """For each candidate, the part of its text that it counts by; None if that is all of it."""
+    """For each candidate, the part of its text that it is ranked by; None if that is all of it."""
 
 
 def computed_groups(
@@ -34,7 +34,7 @@ def computed_groups(
     options: RankOptions,
     stages: Sequence[Stage],
 ) -> Iterator[Computed]:
-    """Each group with its outcome, into which texts that were cut and the first stage's opinion are counted."""
+    """Each group with its outcome, with the texts that were cut marked and the first stage's order blended in."""
     start = 0
     for group, outcome in zip(batch, outcomes, strict=True):
         cut = read.cut[start : start + len(group.candidates)]

@@ -24,7 +24,7 @@ class Outcome:
     probability: Floats  # (candidates,)
     stage: Ints  # (candidates,): index of the last stage that scored each
     truncated: Bools  # (candidates,)
-    row: Ints  # (candidates,): the pair that each counts by: its best window, if its text was divided
+    row: Ints  # (candidates,): the pair that each is ranked by: its best window, if its text was divided
     texts: Ints  # (stages,): texts scored: windows, where texts were divided
     cached: Ints  # (stages,): those of them whose scores came from a cache
     flops: Ints  # (stages,): operations spent
@@ -38,7 +38,7 @@ class Step:
     """The state of a run after a stage has finished and before its candidates are dropped."""
 
     stage: int
-    tokens: Ints  # (pairs,): of the pairs it scored, of each candidate's best; 0 if unknown
+    tokens: Ints  # (candidates,): tokens of the best pair of each candidate that it scored; 0 if unknown
     seconds: float
 
 
@@ -59,9 +59,9 @@ def execute(
     and among equal scores those later in the list. The first stage always finishes. If the deadline stops a later
     stage, its scores are discarded, and the order is that of the stages before it.
 
-    A candidate with several windows counts by the best of them at each stage, and only the best goes on. If a fixed
-    rule is the ratio 0, all of them do; if another rule has a least number to keep, so many of a question's windows do.
-    Scores that are in `cache` are not computed again.
+    A candidate with several windows is ranked by the best of them at each stage, and only that window goes on to the
+    next. After a fixed rule of ratio 0, all windows do. After a rule with a least number to keep, the survivors' next
+    best windows fill the question up to that number. Scores that are in `cache` are not computed again.
     """
     trace = _Trace(len(stages), pairs)
     run = StageRun(stages, pairs) if cache is None else CachedRun(stages, pairs, cache)
@@ -146,7 +146,7 @@ class _Trace:
 
     def outcomes(self) -> list[Outcome]:
         raw = self.scores[self.stage, np.arange(len(self.owner))]
-        best = best_windows(raw, self.candidate, self.stage)  # (candidates,): the pair that each counts by
+        best = best_windows(raw, self.candidate, self.stage)  # (candidates,): the pair that each is ranked by
         scores, truncated = self.scores, self.truncated
         if self.candidate is not None:
             first = np.searchsorted(self.candidate, np.arange(len(best)))  # each candidate's first window
@@ -209,15 +209,15 @@ def _with_next_windows(rows: Ints, scores: Floats, pairs: Pairs, least: int) -> 
     questions = len(pairs.questions)
     more = np.isin(pairs.candidate, pairs.candidate[rows])
     more[rows] = False
-    others = [own[best_first(scores[own])] for own in _rows_where(more, pairs.owner, questions)]
+    others = [windows[best_first(scores[windows])] for windows in _rows_where(more, pairs.owner, questions)]
     missing = np.maximum(least - np.bincount(pairs.owner[rows], minlength=questions), 0)
-    return np.sort(np.concatenate([rows, *(own[:count] for own, count in zip(others, missing, strict=True))]))
+    return np.sort(np.concatenate([rows, *(windows[:count] for windows, count in zip(others, missing, strict=True))]))
 
 
 def _rows_where(chosen: Bools, owner: Ints, questions: int) -> list[Ints]:
     """The chosen rows of each question, in their order."""
     rows = np.flatnonzero(chosen)
-    return [rows[own] for own in rows_of(owner[rows], questions)]
+    return [rows[places] for places in rows_of(owner[rows], questions)]
 
 
 def survivors(scores: Floats, owner: Ints, rule: Rule) -> Ints:

@@ -72,7 +72,7 @@ class RankOptions:
     long: Long | None = None
     max_tokens: int | None = None
     prior: float | None = None
-    """The weight of the first stage; None if the call says nothing, which is 0 for a ranker."""
+    """The weight of the first stage; None if the call gives none, which a ranker takes as 0."""
     skip_if_sure: float | None = None
 
     @classmethod
@@ -114,7 +114,7 @@ class RankOptions:
 
     @property
     def to_run(self) -> RankOptions:
-        """What groups that are run together must have in common: not the deadline, nor what is returned."""
+        """The options that groups in one run must share: all but the deadline and those that select the results."""
         drop = self.drop if self.plan is None else None
         return replace(self, top=None, min_score=None, cut=None, drop=drop, keep=None, deadline=NO_DEADLINE)
 

@@ -1,4 +1,4 @@
-"""Texts that are longer than a ranker reads: in windows, cut, or refused; here and in no system."""
+"""Texts that are longer than a ranker reads: divided into windows, cut, or refused, for all systems alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cascada.text.sentence_windows import Span, TextLimit
 Long = Literal["best", "first", "error"]
 
 WINDOW = 128
-"""Tokens of a window at most. Shorter ones are chosen from more finely at exit 0, and cost less above it
+"""Most tokens of a window. With shorter windows, exit 0 chooses more finely and the layers above it cost less
 (`benchmarks/long_texts.py`)."""
 
 
@@ -39,7 +39,7 @@ def limit_of(stages: Sequence[Stage]) -> TextLimit | None:
 def read_texts(pairs: Pairs, limit: TextLimit | None, long: Long, max_tokens: int | None) -> ReadTexts:
     """Divide, cut or refuse the texts that are too long; pair i is candidate i.
 
-    A text is too long if the ranker would cut it, or if it has more than `max_tokens` tokens; these are cut first.
+    A text is too long if the ranker would cut it, or if it has more than `max_tokens` tokens, to which it is cut first.
     """
     count = len(pairs)
     if limit is None or (long == "first" and max_tokens is None):  # stages cut what they do not read
@@ -69,7 +69,7 @@ def own_text(text: str) -> str:
 def _too_long(pairs: Pairs, limit: TextLimit, max_tokens: int | None) -> list[tuple[int, int, int]]:
     """Each text that is too long: its index, the tokens that are read, and those it has.
 
-    A token has at least a character, so that most sentences need not be counted.
+    A token has at least one character, so most texts are short enough without counting their tokens.
     """
     rooms = limit.room(pairs.questions)[pairs.owner]
     most = rooms if max_tokens is None else np.minimum(rooms, max_tokens)
@@ -93,14 +93,16 @@ def _divided(pairs: Pairs, parts: Sequence[Sequence[Span] | None], cut: Bools) -
         return ReadTexts(pairs, [None] * len(pairs), cut)
     spans: list[Span | None] = []
     texts: list[str] = []
-    for text, own in zip(pairs.texts, parts, strict=True):
-        if own is None:
+    for text, text_spans in zip(pairs.texts, parts, strict=True):
+        if text_spans is None:
             spans.append(None)
             texts.append(text)
         else:
-            spans += own
-            texts += [_part(text, span) for span in own]
-    candidate: Ints = np.repeat(np.arange(len(pairs)), [1 if own is None else len(own) for own in parts])
+            spans += text_spans
+            texts += [_part(text, span) for span in text_spans]
+    candidate: Ints = np.repeat(
+        np.arange(len(pairs)), [1 if text_spans is None else len(text_spans) for text_spans in parts]
+    )
     return ReadTexts(Pairs(pairs.questions, texts, pairs.owner[candidate], candidate), spans, cut)
 
 

@@ -37,8 +37,8 @@ class AtLeast:
 class Margin:
     """Drops the candidates that score lower than the best by more than `margin`, and leaves at least `keep`.
 
-    A margin is a difference of raw scores. Who is within it may still turn out to be the best. Where most candidates
-    are within it, `ratio` is the share that is dropped all the same: so a question costs no more than by that ratio.
+    A margin is a difference of raw scores; a candidate within it may still turn out to be the best. `ratio` is the
+    share that is dropped in any case, even if most candidates are within the margin: it bounds a question's cost.
     """
 
     margin: Decimal
@@ -47,7 +47,7 @@ class Margin:
 
 
 Rule = Decimal | int | AtLeast | Margin
-"""The rule of one exit: a drop ratio, with a least number to keep or without, the number it keeps, or a margin."""
+"""The rule of one exit: a drop ratio, with or without a least number to keep; the number it keeps; or a margin."""
 
 
 Plan = tuple[Rule, ...]
@@ -89,7 +89,8 @@ def keep_plan(keep: Keep, stages: int) -> Plan:
 def dropped(rule: Rule, survivors: int) -> int:
     """How many of k survivors are dropped: floor(α·k) for a drop ratio α.
 
-    What a margin drops depends on the scores: it is what it drops in any case, which batches have to be sized for.
+    What a margin drops depends on the scores. This is the number it drops in any case: batches are sized for the most
+    survivors.
     """
     if isinstance(rule, (AtLeast, Margin)):
         return min(share_of(rule.ratio, survivors), max(survivors - rule.keep, 0))
@@ -105,7 +106,7 @@ def dropped_of(rule: Rule, scores: Floats) -> int:
 
 
 def drops_nobody(rule: Rule) -> bool:
-    """Whether a rule is the drop ratio 0, with a least number to keep or without."""
+    """Whether a rule is the drop ratio 0, with or without a least number to keep."""
     return not isinstance(rule, (int, Margin)) and ratio_of(rule) == 0
 
 
@@ -132,8 +133,8 @@ def margin_plan(
     keep: Sequence[int] | None = None,
     ratios: Sequence[float | Decimal] | None = None,
 ) -> Plan:
-    """One margin for each exit but the last, how many candidates each leaves at least (1), and the shares that are
-    dropped in any case (0)."""
+    """One margin for each exit but the last, with the numbers that each exit keeps at least (by default 1) and the
+    shares that it drops in any case (by default 0)."""
     least = keep_plan(keep or [1] * (stages - 1), stages)
     shares = [ratio_of(rule) for rule in drop_plan(ratios, stages)]
     if len(margins) != stages - 1:
@@ -151,7 +152,7 @@ def rescaled(plan: Plan, scales: Sequence[float]) -> Plan:
 
 
 def has_margins(plan: Plan) -> bool:
-    """Whether a plan looks at scores."""
+    """Whether what a plan drops depends on the scores."""
     return any(isinstance(rule, Margin) for rule in plan)
 
 

@@ -1,4 +1,4 @@
-"""What the first stage thought of the candidates: counted into the final order, or trusted alone if it is sure."""
+"""The first stage's ranking as a prior: blended into the final order, or returned as it is if it is clear enough."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PRIOR = 2.0
 
 
 def first_stage_scores(candidates: Sequence[TextOrMapping]) -> Floats | None:
-    """The scores that the candidates bring under "prior", (candidates,); None if they bring none."""
+    """The scores that the candidates have under "prior", (candidates,); None if they have none."""
     scores = [candidate.get("prior") if isinstance(candidate, Mapping) else None for candidate in candidates]
     missing = [index for index, score in enumerate(scores) if score is None]
     if len(missing) == len(scores):
@@ -32,26 +32,26 @@ def first_stage_scores(candidates: Sequence[TextOrMapping]) -> Floats | None:
 
 
 def places(candidates: Sequence[TextOrMapping]) -> Ints:
-    """The first stage's places, from 0: by the scores that candidates bring, else by the order they come in."""
+    """The candidates' ranks in the first stage, from 0: by their "prior" scores, else by their order."""
     scores = first_stage_scores(candidates)
     if scores is None:
         return np.arange(len(candidates))
-    return np.searchsorted(np.sort(-scores), -scores)  # candidates with equal scores share a place
+    return np.searchsorted(np.sort(-scores), -scores)  # candidates with equal scores share a rank
 
 
 def with_prior(outcome: Outcome, place: Ints, weight: float, probability: Callable[[Floats], Floats]) -> Outcome:
-    """Count the first stage's places into the scores of the candidates that went furthest.
+    """Blend the first stage's ranks into the scores of the candidates that reached the furthest stage.
 
-    Both opinions are standardised, the first stage's as the logarithm of its place. Its weight is `weight` times the
-    square of their correlation: a first stage that contradicts the ranker counts for nothing. The best score stays
-    what it was, so that it still says whether anything answers.
+    Raw scores and the negative logarithms of the ranks are both standardised. The ranks' weight is `weight` times the
+    squared correlation of the two, or 0 if the correlation is negative. The best score is kept at its value, so that it
+    still tells whether any candidate is likely to be an answer.
     """
     last = np.flatnonzero(outcome.stage == outcome.stage.max())
-    own, prior = outcome.raw[last], _standardised(-np.log1p(place))[last]
-    agreement = max(float((_standardised(own) * _standardised(prior)).mean()), 0.0)
-    both = own + own.std() * weight * agreement**2 * prior
+    before, prior = outcome.raw[last], _standardised(-np.log1p(place))[last]
+    correlation = max(float((_standardised(before) * _standardised(prior)).mean()), 0.0)
+    blended = before + before.std() * weight * correlation**2 * prior
     raw, scores, probabilities = outcome.raw.copy(), outcome.scores.copy(), outcome.probability.copy()
-    raw[last] = both + (own.max() - both.max())
+    raw[last] = blended + (before.max() - blended.max())
     scores[outcome.stage[last], last] = raw[last]
     probabilities[last] = probability(raw[last])
     order = in_order(raw, outcome.stage)

@@ -19,8 +19,8 @@ from cascada.text.statements import can_answer, passage_sentences
 from cascada.text.words import words
 
 RELATIVE = 0.4
-"""A sentence is kept if its score is at least this share of the best one's (`benchmarks/prune.py --choose`). A share
-holds for easy questions and hard ones; the scores themselves depend on how much a question resembles its answer."""
+"""A sentence is kept if its score is at least this share of the best one's (`benchmarks/prune.py --choose`). A relative
+threshold suits easy and hard questions alike; absolute scores depend on how much a question resembles its answer."""
 
 _PRONOUN = re.compile(
     r"(?:he|she|it|they|this|that|these|those|such|him|her|them|his|hers|its|their|theirs)\b", re.IGNORECASE
@@ -55,7 +55,7 @@ class PruneOptions:
     def of(
         cls, *, min_score: float | None = None, min_relative_score: float | None = None, budget: int | None = None
     ) -> PruneOptions:
-        """A budget alone is filled: the relative threshold applies beside it only if it is given."""
+        """Check a user's values. With a budget, the relative threshold applies only if it is given."""
         checked_count(budget, "budget")
         relative = checked_share(min_relative_score, "min_relative_score")
         default = RELATIVE if budget is None else 0.0
@@ -64,14 +64,14 @@ class PruneOptions:
 
 @dataclass(frozen=True)
 class SplitPassages:
-    """The passages of a question, and the sentences of theirs that are ranked."""
+    """The passages of a question, and those of their sentences that are ranked."""
 
     question: str
     passages: tuple[TextOrMapping, ...]
     sentences: tuple[list[Sentence], ...]
-    """Of each passage."""
+    """The sentences of each passage."""
     places: list[Place]
-    """Of each candidate."""
+    """The place of each candidate."""
     candidates: list[TextOrMapping]
 
     def sentence(self, place: Place) -> Sentence:
@@ -93,8 +93,8 @@ def split_passages(
     question_words = frozenset(words(question))
     places = [
         (number, place)
-        for number, own in enumerate(sentences)
-        for place, sentence in enumerate(own)
+        for number, members in enumerate(sentences)
+        for place, sentence in enumerate(members)
         if can_answer(sentence.text, question_words)
     ]
     split = SplitPassages(question, tuple(passages), sentences, places, [])
@@ -107,7 +107,7 @@ def pruned(
     options: PruneOptions,
     tokens: Callable[[str], int],
 ) -> Pruned:
-    """Choose by the whole ranking of the candidates; None if there were none. `tokens` counts those of a sentence."""
+    """Choose sentences by the ranking of all candidates (None if there were none); `tokens` counts those of a text."""
     if ranking is None:
         return Pruned(split.question, _passages(split, {}, set()), 0.0, likely=False)
     scores = {split.places[item.index]: item.score for item in ranking}
@@ -146,8 +146,8 @@ def _candidate(split: SplitPassages, place: Place, context: bool) -> TextOrMappi
 def _chosen(split: SplitPassages, ranking: Ranking, options: PruneOptions, tokens: Callable[[str], int]) -> set[Place]:
     """The places of the sentences that are kept, the best first as long as there is budget.
 
-    What the cascade dropped on the way is behind all survivors, whatever its score at an earlier exit: it is kept only
-    to fill a budget.
+    A sentence that an exit dropped ranks behind all survivors, whatever its score there. It is kept only to fill a
+    budget.
     """
     threshold = max(options.min_score, options.min_relative_score * ranking[0].score)
     stages = max(len(item.scores) for item in ranking)
@@ -158,7 +158,7 @@ def _chosen(split: SplitPassages, ranking: Ranking, options: PruneOptions, token
             continue
         place = split.places[item.index]
         for wanted in (_with_antecedent(split, place) - kept, {place} - kept):
-            needed = 0 if options.budget is None else sum(tokens(split.sentence(own).text) for own in wanted)
+            needed = 0 if options.budget is None else sum(tokens(split.sentence(member).text) for member in wanted)
             if needed <= left:
                 left -= needed
                 kept |= wanted
@@ -179,9 +179,9 @@ def _passages(split: SplitPassages, scores: Mapping[Place, float], kept: set[Pla
             number,
             tuple(
                 PrunedSentence(*sentence, score=scores.get((number, place)), kept=(number, place) in kept)
-                for place, sentence in enumerate(own)
+                for place, sentence in enumerate(members)
             ),
             passage,
         )
-        for number, (passage, own) in enumerate(zip(split.passages, split.sentences, strict=True))
+        for number, (passage, members) in enumerate(zip(split.passages, split.sentences, strict=True))
     )

@@ -80,14 +80,14 @@ class Ranker:
 
     @property
     def reads_context(self) -> bool:
-        """Whether the last stage tells a candidate's own words from its context. Others read both as one text, so that
-        a sentence may score by what stands before it."""
+        """Whether the last stage distinguishes a candidate's own words from its context. Other rankers read both as one
+        text, so that a sentence may get its score from its context."""
         return bool(getattr(self.stages[-1], "reads_context", False))
 
     @property
     def activation(self) -> str:
-        """How the model's owner reads its raw scores: `sigmoid` or `softmax`, which give the score in [0, 1], or
-        `identity`, for somebody's own cross-encoder whose raw score is what it is used by."""
+        """How raw scores become the scores that a model is used by: `sigmoid` or `softmax`, with scores in [0, 1], or
+        `identity`, for cross-encoders that are used by their raw scores."""
         return str(getattr(self.stages[-1], "activation", "sigmoid"))
 
     @property
@@ -165,10 +165,10 @@ class Ranker:
         - `long` says what happens to a text that is longer than the ranker reads: "best" reads it in windows of whole
           sentences and counts the best of them, "first" cuts it, "error" refuses it. The default is "best", and "first"
           where encodings come from a store. `max_tokens` reads only this many tokens of each text.
-        - `prior` counts in what the first stage thought: the number is its weight, True the default weight. Its opinion
-          is the score that each candidate brings under "prior", or else their order.
+        - `prior` blends in the first stage's ranking: a number is its weight, True the default weight. It is the order
+          by the score that each candidate has under "prior", or else the order of `candidates`.
         - `skip_if_sure` returns the first stage's order without computing anything, if its best score is ahead of the
-          second by this many standard deviations of the others. Candidates must bring their scores under "prior".
+          second by this many standard deviations of the others. Candidates must have its scores under "prior".
         """
         options = RankOptions.of(
             top=top,
@@ -273,15 +273,15 @@ class Ranker:
             yield from (computed.outcome.scores for computed in self._computed(batch, options))
 
     def resolved(self, options: RankOptions) -> RankOptions:
-        """The options with what this ranker does by default: with `drop="fit"` without a plan, as drops are chosen on
-        the way."""
+        """The options with this ranker's defaults filled in. `drop="fit"` gets no plan, because the drops are chosen
+        during the run."""
         options = replace(options, long=options.long or self.long)
         if options.plan is not None or (options.drop == "fit" and options.keep is None):
             return options
         return replace(options, plan=plan_of(options.drop, options.keep, len(self.stages), otherwise=self.plan))
 
     def _computed(self, batch: Sequence[CheckedGroup], options: RankOptions) -> list[Computed]:
-        """What the stages say about each group."""
+        """What the stages computed for each group."""
         if not batch:
             return []
         options = self.resolved(options)

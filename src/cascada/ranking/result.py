@@ -75,9 +75,9 @@ class Ranking:
     """False if a deadline stopped the ranking before its last stage."""
     likely: bool | None = None
     """Whether the best candidate is probably an answer: its score is at least `min_score`, or 0.5 without one. None for
-    rankers whose scores are no probabilities, and for an order of the first stage's (`skipped`)."""
+    rankers whose scores are no probabilities, and if the order is the first stage's (`skipped`)."""
     skipped: bool = False
-    """True if the first stage was so sure (`skip_if_sure`) that nothing was computed: the order and scores are its."""
+    """True if order and scores are the first stage's, which was so sure (`skip_if_sure`) that nothing was computed."""
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self.items)

@@ -1,8 +1,8 @@
 """A cache of scores: a pair of question and text that was scored before is not computed again.
 
-What is cached is what a stage says of one pair: it does not depend on the question's other candidates. Which candidates
-are dropped does, and is decided anew in every run. A pair that was dropped early last time and survives now is computed
-from the first stage on, as nothing else than scores is kept.
+A stage's score of a pair is cached, because it does not depend on the question's other candidates. Which candidates are
+dropped does depend on them, and is decided anew in every run. A pair that was dropped early last time and survives now
+is computed from the first stage on: the cache keeps scores, but no states of the network.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cascada.store.bounded_cache import BoundedCache
 
 RECORD = np.dtype([("score", "<f4"), ("tokens", "<i4"), ("truncated", "i1")])
-"""What one stage says of a pair; -1 where it does not count tokens, or cuts no texts."""
+"""One stage's result for a pair; `tokens` or `truncated` is -1 if the stage does not report it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class ScoreCache:
 
 
 class CachedRun:
-    """A `StageRun` that looks scores up before it computes them, and writes down those it computed.
+    """A `StageRun` that looks scores up before it computes them, and caches those it computed.
 
-    Pairs whose computing began at the same stage are a part with a state of its own.
+    Pairs whose computation began at the same stage form a part with a state of its own.
     """
 
     def __init__(self, stages: Sequence[Stage], pairs: Pairs, cache: ScoreCache) -> None:
@@ -77,7 +77,7 @@ class CachedRun:
             if computed.extra_flops is not None:
                 extra = np.zeros(len(self._all), np.int64) if extra is None else extra
                 extra[rows] = computed.extra_flops
-        return self._found(place, cached, None if extra is None else extra[self._alive])
+        return self._result(place, cached, None if extra is None else extra[self._alive])
 
     def take(self, rows: Ints) -> None:
         """Go on with these rows only."""
@@ -86,15 +86,15 @@ class CachedRun:
         surviving = np.zeros(len(self._all), bool)
         surviving[self._alive] = True
         parts = []
-        for own, run in self._parts:
-            rows = np.flatnonzero(surviving[own])
+        for members, run in self._parts:
+            rows = np.flatnonzero(surviving[members])
             if len(rows):
                 run.take(rows)
-                parts.append((own[rows], run))
+                parts.append((members[rows], run))
         self._parts = parts
 
     def finish(self) -> None:
-        """Write down what was computed."""
+        """Write what was computed into the cache."""
         new = np.flatnonzero(self._scored > self._known)
         if len(new):
             self._cache.entries.put(
@@ -102,7 +102,7 @@ class CachedRun:
             )
 
     def _begin(self, missing: Ints, place: int, deadline: Deadline) -> None:
-        """Begin to compute the pairs that are missing and in no part yet: those known up to here, but no further."""
+        """Start to compute the missing pairs that are in no part yet, because their cached scores end at this stage."""
         running = np.zeros(len(self._all), bool)
         for rows, _ in self._parts:
             running[rows] = True
@@ -120,7 +120,7 @@ class CachedRun:
         record["truncated"][rows] = -1 if computed.truncated is None else computed.truncated
         self._scored[rows] = place + 1
 
-    def _found(self, place: int, cached: Bools, extra: Ints | None) -> Scored:
+    def _result(self, place: int, cached: Bools, extra: Ints | None) -> Scored:
         record = self._records[self._alive, place]
         counted, cut = record["tokens"] >= 0, record["truncated"] >= 0
         return Scored(

@@ -9,7 +9,7 @@ import numpy as np
 from cascada.ranking.stage import Floats, Ints
 
 LIKELY = 0.5
-"""If a trained ranker scores its best candidate below this, it is probably no answer."""
+"""A trained ranker's best candidate is probably no answer if its score is below this."""
 
 FALL = 0.1
 """A difference of neighbouring scores below this is no gap."""

@@ -25,7 +25,7 @@ class Pairs:
     questions: Sequence[str]
     texts: Sequence[str]
     owner: Ints  # (pairs,)
-    candidate: Ints | None = None  # (pairs,): the number of each pair's candidate, ascending; None if it is the pair's
+    candidate: Ints | None = None  # (pairs,): each pair's candidate, ascending; None if pair i is candidate i
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -56,7 +56,7 @@ class Scored:
     truncated: Bools | None = None  # (pairs,): whether the text was too long; None if the stage has no limit
     tokens: Ints | None = None  # (pairs,): tokens read; None if the stage does not count them
     extra_flops: Ints | None = None  # (pairs,): operations not included in `flops`, such as encoding texts separately
-    cached: Bools | None = None  # (pairs,): whose scores came from a cache, without any operation; None if nobody's
+    cached: Bools | None = None  # (pairs,): whether the score came from a cache, at no cost; None if none did
 
 
 class OutOfTime(Exception):
@@ -93,8 +93,8 @@ class Stage(Protocol):
 
     `exit` is the number of the layer after which candidates may be dropped, or 0 for a stage without layers. `layers`
     is the cost per candidate, in transformer layers. `score` may be called from several threads at once. A stage that
-    reads only so many tokens of a text says so in an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
-    One whose scores depend on the question's other candidates says so by `compares_candidates`; they cannot be cached.
+    reads a limited number of tokens of a text has an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
+    One whose scores depend on the question's other candidates has a true `compares_candidates`: they cannot be cached.
     """
 
     exit: int

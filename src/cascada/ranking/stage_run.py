@@ -36,4 +36,4 @@ class StageRun:
         self._state = None if self._state is None else self._state.take(rows)
 
     def finish(self) -> None:
-        """The run is over."""
+        """End the run: nothing to do here; a `CachedRun` writes its cache."""

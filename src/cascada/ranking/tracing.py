@@ -48,13 +48,13 @@ def _record(
         for item in ranking
     ]
     set_documents(opened, Reranker.RERANKER_OUTPUT_DOCUMENTS, outputs)
-    own: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "candidates": len(candidates),
         "relative_cost": ranking.relative_cost,
         "complete": ranking.complete,
     }
-    own |= {"likely": ranking.likely, "skipped": ranking.skipped, "cached": sum(s.cached for s in ranking.stages)}
-    attributes = {f"cascada.{name}": value for name, value in own.items()}
+    facts |= {"likely": ranking.likely, "skipped": ranking.skipped, "cached": sum(s.cached for s in ranking.stages)}
+    attributes = {f"cascada.{name}": value for name, value in facts.items()}
     attributes |= {Reranker.RERANKER_MODEL_NAME: model, Reranker.RERANKER_TOP_K: options.top}
     attributes |= {Reranker.RERANKER_QUERY: question} if texts else {}
     opened.set_attributes({name: value for name, value in attributes.items() if value is not None})

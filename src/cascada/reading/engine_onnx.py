@@ -15,7 +15,7 @@ from cascada.text.windows import Windows, WindowTokenizer
 
 
 def load(folder: Path, threads: int) -> Reader:
-    """The exported reader in a folder; its windows are read in parallel, by so many threads."""
+    """The exported reader in a folder; `threads` threads read its windows in parallel."""
     shape = read_exported(folder)
     tokenizer = WindowTokenizer.load(folder, max_length=shape.max_length, overlap=shape.overlap, pad_id=shape.pad_id)
     session = session_of(folder, GRAPH, shape.precision)

@@ -1,4 +1,4 @@
-"""The papers' claims, and what the kept results say about each: the verdict is computed, never written by hand."""
+"""The papers' claims, and the rules by which each is judged: a verdict is computed from kept results, never written."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class VariesLess(Strict):
 
 
 class Ratio(Strict):
-    """A value of the first row is at least so many times the second's, or at most."""
+    """The first row's value, divided by the second's, is at least, or at most, a given number."""
 
     rule: Literal["ratio"]
     rows: Pair
@@ -68,7 +68,7 @@ class Ratio(Strict):
 
 
 class Layers(Strict):
-    """Layers run on 128 candidates, relative to all 12 layers on all of them, are the paper's: no run is needed."""
+    """The computed cost of 128 candidates, relative to all 12 layers on all of them, is the paper's; nothing is run."""
 
     rule: Literal["layers"]
     sequential: bool = False

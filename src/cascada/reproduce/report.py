@@ -63,7 +63,7 @@ def markdown(reproductions: Sequence[Reproduction], root: str) -> str:
 
 
 def state(reproduction: Reproduction) -> str:
-    """In a word or three."""
+    """The last column of the overview: done, failed, or nothing to run."""
     if reproduction.problem:
         return "**failed**"
     return "done" if reproduction.commands else "nothing to run"

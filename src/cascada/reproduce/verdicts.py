@@ -173,15 +173,16 @@ def _of_difference(
 
 
 def _loses_less(
-    clean: Sequence[Result], noisy: Sequence[Result], other: Sequence[Result], hit: Sequence[Result]
+    clean: Sequence[Result], noisy: Sequence[Result], other_clean: Sequence[Result], other_noisy: Sequence[Result]
 ) -> Verdict:
-    """Whether clean − noisy is smaller than other − hit, by a paired t-test of the two losses over the questions."""
-    losses = [_difference(evaluation_of(a), evaluation_of(b)) for a, b in ((clean, noisy), (other, hit))]
-    own, others = (loss.mean["MAP"] for loss in losses)
-    seeds = min(map(len, (clean, noisy, other, hit)))
+    """Whether the first ranker loses less MAP from clean to noisy than the other, by a paired t-test of the two losses
+    over the questions."""
+    losses = [_difference(evaluation_of(a), evaluation_of(b)) for a, b in ((clean, noisy), (other_clean, other_noisy))]
+    first, second = (loss.mean["MAP"] for loss in losses)
+    seeds = min(map(len, (clean, noisy, other_clean, other_noisy)))
     p = p_of(*losses)
-    word, reason = _of_difference(others - own, p, seeds)
-    return Verdict(word, f"MAP lost {_short(own)} against {_short(others)}", seeds, p, reason)
+    word, reason = _of_difference(second - first, p, seeds)
+    return Verdict(word, f"MAP lost {_short(first)} against {_short(second)}", seeds, p, reason)
 
 
 def _varies_less(a: Sequence[Result], b: Sequence[Result]) -> Verdict:
@@ -212,12 +213,12 @@ def _ratio(judged: Ratio, a: Sequence[Result], b: Sequence[Result]) -> Verdict:
 
 def _layers(judged: Layers) -> Verdict:
     exits = default_exits(LAYERS)
-    found = {
+    costs = {
         drop: CostModel(exits, (Decimal(drop),) * (len(exits) - 1), judged.sequential).relative_cost(CANDIDATES)
         for drop in judged.drops
     }
-    holds = all(abs(found[drop] - expected) <= judged.tolerance for drop, expected in judged.drops.items())
-    figure = ", ".join(f"{relative:.3f} at {drop}" for drop, relative in found.items())
+    holds = all(abs(costs[drop] - expected) <= judged.tolerance for drop, expected in judged.drops.items())
+    figure = ", ".join(f"{relative:.3f} at {drop}" for drop, relative in costs.items())
     return Verdict("shown" if holds else "not shown", f"{figure} (within {judged.tolerance:g})")
 
 
@@ -249,5 +250,5 @@ def _few(seeds: int) -> str:
 
 
 def _short(value: float) -> str:
-    """.872, as the papers print it."""
+    """Three decimals without a leading zero, as in the papers: .872."""
     return f"{value:.3f}".replace("0.", ".", 1)

@@ -1,8 +1,8 @@
 """Search: answer questions from documents.
 
-`formats` and `files` read documents, `passages` divides them, `retrievers` and `index` find passages for a question,
-`candidates` splits those into sentences, `asker` ranks the sentences, `answers` is the result; `assemble` puts all of
-this together from names.
+`formats` and `files` read documents, `passage` divides them, `retrievers`, `index` and `hybrid` find passages for a
+question, `candidates` splits those into sentences, `asker` ranks the sentences, `answers` is the result; `assemble`
+puts all of this together from names.
 """
 
 from cascada.search.answers import Answer, Answers, ShortAnswer

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 PRIOR = 0.0
-"""The weight of the search engine's opinion by default: none. `benchmarks/ask_prior.py` measures what one is worth."""
+"""The default weight of the search engine's scores: they do not count. `benchmarks/ask_prior.py` measures others."""
 
 
 class Asker:
@@ -63,10 +63,10 @@ class Asker:
         self._with_store = None if store is None else with_store(self.ranker, store)
 
     def ask(self, question: str, *, paragraphs: int = 80, **arguments: Unpack[RankArguments]) -> Answers:
-        """The sentences that answer best, out of the best `paragraphs`; none if no paragraph shares a word.
+        """The sentences that answer best, out of the best `paragraphs`; none if the search engine finds no paragraph.
 
-        The other arguments are those of `Ranker.rank`; `top` is 3 if it is not given. What the search engine thought of
-        a sentence's paragraph counts with the weight `prior`, by default `PRIOR`; 0 leaves it out. The deadline starts
+        The other arguments are those of `Ranker.rank`; `top` is 3 if it is not given. The search engine's score of a
+        sentence's paragraph counts with the weight `prior`, by default `PRIOR`; 0 leaves it out. The deadline starts
         with this call; once it has passed, the reader is not run.
         """
         if arguments.get("prior") is True:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cascada.reading import Reader
 
 Note = Callable[[str], object]
-"""Is called with a sentence that a user should see, though the answer comes all the same."""
+"""Is called with a sentence about a problem that a user should know of, and that does not prevent an answer."""
 
 WAIT = 5.0
 """Seconds to wait for another process that is changing the index, before the index is asked as it is."""
@@ -73,7 +73,8 @@ def asker_of(
 
     `paths`, `index`, `scoring`, `report`, `watch` and `note` are those of `retriever_of`; `language` is that of
     `Asker`. The ranker and the reader come first: a mistake in their names is found before files are read. An index
-    with encodings is searched by them, too, and they are ranked if they are this ranker's.
+    with encodings is searched by vectors, too; if the encodings are this ranker's, it reads them instead of encoding
+    sentences anew.
     """
     sources = list(paths)
     if not sources and index is None:

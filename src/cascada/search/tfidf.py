@@ -68,7 +68,7 @@ class TfIdf:
 
 
 def inverse_frequency(texts: int, frequency: int) -> float:
-    """TF-IDF's IDF of a term that `frequency` of so many texts contain."""
+    """TF-IDF's IDF of a term that `frequency` of `texts` texts contain."""
     return max(0.0, log((texts - frequency + 0.5) / (frequency + 0.5))) if frequency else 0.0
 
 

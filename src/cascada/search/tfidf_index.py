@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 BOUNDARY = 0
-"""Number of the end of a text, and of every stop word: no term reaches across it."""
+"""The number of every stop word and of the end of a text: no pair of words has one of these in it."""
 SHIFT = 32
 
 

@@ -23,7 +23,7 @@ WARM_UP = ("who wrote hamlet?", [" ".join(["hamlet"] * (1 + number % 40)) for nu
 """Candidates of many lengths: engines prepare for each size the first time they see it."""
 
 _OPTIONS: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None, "redirect_slashes": False}
-"""No documentation pages, which load scripts from elsewhere; exactly one path for each route, and every one our own."""
+"""No documentation pages, which load scripts from other servers; no routes but our own, and one path for each."""
 
 _OPTIONS["telemetry"] = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False}
 """FastAPI's own spans and logs hold paths, query strings and messages of errors, which are what users wrote."""

@@ -41,7 +41,7 @@ class PlanParameters(BaseModel):
 
 
 class RankParameters(PlanParameters):
-    """How a ranking may be cut short. Every dialect accepts these, though only ours defines them."""
+    """How a ranking is computed and which results it returns. Every dialect accepts these; only ours defines them."""
 
     min_score: Number | None = Field(None, ge=0, le=1, description="Return only results whose score is at least this.")
     cut: Literal["gap"] | None = Field(None, description="Return only the results before the widest gap in the scores.")
@@ -50,10 +50,11 @@ class RankParameters(PlanParameters):
     )
     max_tokens: int | None = Field(None, ge=1, description="Read only this many tokens of each text.")
     prior: bool | Number | None = Field(
-        None, description='Count in the first stage: true, or its weight. Its scores are under "prior", or the order.'
+        None,
+        description='Blend in the first stage: true, or its weight. By the scores under "prior", else the order.',
     )
     skip_if_sure: Number | None = Field(
-        None, ge=0, description="Keep the first stage's order if its best score is ahead by so many deviations."
+        None, ge=0, description="Keep the first stage's order if its best score is this many deviations ahead."
     )
 
 

@@ -18,7 +18,7 @@ from cascada.serve.logs import log_event, start_logging
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 OPTIONS: dict[str, Any] = {"http": "h11", "ws": "none", "log_config": None, "access_log": False, "server_header": False}
-"""One parser, whatever else is installed, and no WebSockets: an upgrade is answered like any other request."""
+"""The same parser whatever is installed, and no WebSockets: an upgrade request is answered like any other."""
 
 
 def run(app: FastAPI, *, host: str, port: int, has_keys: bool, shutdown_seconds: float) -> None:
@@ -39,10 +39,10 @@ def run(app: FastAPI, *, host: str, port: int, has_keys: bool, shutdown_seconds:
 
 
 class Server(uvicorn.Server):
-    """Ends with code 0 when all that was accepted is answered; with another if it had to stop before.
+    """Exits with code 0 once all accepted requests are answered, and with another code if it has to stop before.
 
-    A client that does not read its response, or a batch in the computing thread, cannot be waited for with a promise
-    of an end, nor can that thread be stopped. So the process ends itself.
+    A client may never read its response, a batch may take arbitrarily long, and the computing thread cannot be stopped.
+    So the process ends itself when the time is over.
     """
 
     def __init__(self, config: uvicorn.Config, shutdown_seconds: float) -> None:

@@ -112,7 +112,7 @@ class Service:
     async def prune(
         self, request: Request, split: SplitPassages, options: PruneOptions, ranked_by: RankOptions
     ) -> Pruned:
-        """Prune passages that are split and within the limits. Their sentences are ranked in batches, as any others."""
+        """Prune passages that are already split. Their sentences are ranked in batches, like any other candidates."""
         most = SENTENCES_PER_DOCUMENT * self.settings.max_documents
         if len(split.candidates) > most:
             raise ApiError(
@@ -127,7 +127,7 @@ class Service:
         return await self._wait_for(request, asyncio.ensure_future(self.batcher.call(work)))
 
     def options(self, parameters: RankParameters, top: int | None) -> RankOptions:
-        """Check what a request asks for, once: the plan it means for this ranker, and the deadline.
+        """Check the parameters of a request, once, and fill in this ranker's defaults.
 
         The deadline starts here, so that it includes the wait in the queue.
         """

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @contextmanager
 def request_span(scope: Scope) -> Iterator[Span | None]:
     """A span around a request; None if nobody records it, or another instrumentation has made one."""
-    own = tracer()
-    if own is None:
+    active = tracer()
+    if active is None:
         yield None
         return
     from opentelemetry.propagate import extract
@@ -28,7 +28,7 @@ def request_span(scope: Scope) -> Iterator[Span | None]:
         yield None
         return
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-    with own.start_as_current_span(
+    with active.start_as_current_span(
         scope["method"],
         extract(headers),
         kind=SpanKind.SERVER,
@@ -39,7 +39,7 @@ def request_span(scope: Scope) -> Iterator[Span | None]:
 
 
 def describe(opened: Span | None, scope: Scope, route: str, status: int, request_id: str) -> None:
-    """Write down how the request ended, by the route and not the path, which is the client's."""
+    """Record how the request ended: with its route, not its path, which may hold anything that a client wrote."""
     if opened is None:
         return
     from opentelemetry.trace import Status, StatusCode

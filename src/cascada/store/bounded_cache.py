@@ -1,4 +1,4 @@
-"""A cache on disk that never grows beyond its limit, and never fails its user: values by key, the oldest go first.
+"""A key-value cache on disk with a size limit: the oldest entries are evicted first.
 
 One LMDB file with two databases:
 
@@ -7,7 +7,8 @@ One LMDB file with two databases:
 | `values` | the user's key | CRC-32 of key and value (4 bytes), the entry's number (8 bytes), the value |
 | `order` | the entry's number, big-endian: ascending in time | the user's key |
 
-Every problem of the disk or of LMDB is counted and otherwise a miss. Several processes and threads may use one folder.
+Once a cache is open, errors of the disk or of LMDB are counted and treated as misses, never raised. Several processes
+and threads may use one folder.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class BoundedCache:
         self.errors = 0
         """Reads and writes that failed, and writes that were dropped because too many were waiting."""
         self._lock = ReadWriteLock()
-        """Shared by transactions; held alone to open the file again."""
+        """Shared by transactions; held exclusively to open the file again."""
         self._failed_at: float | None = None
         self._damaged = False
         try:
@@ -98,7 +99,7 @@ class BoundedCache:
             return nothing
 
     def put(self, entries: Entries) -> None:
-        """Add entries soon, in another thread; a key that is there gets the new value and counts as new."""
+        """Add entries, in another thread; a key that is there gets the new value and becomes the newest."""
         try:
             self._pending.put_nowait(entries)
         except Full:
@@ -149,7 +150,7 @@ class BoundedCache:
             transaction.put(packed, key, db=self._order)
 
     def _evict(self, transaction: Any) -> None:
-        """Remove the oldest entries, if there are too many: twice as many as are added, so that it comes to an end."""
+        """Remove the oldest entries if there are too many: twice as many as a transaction adds, so as to catch up."""
         if self._used(transaction) <= FILLED * self.max_bytes:
             return
         self._lmdb.reader_check()  # a reader that was killed would keep old pages from being reused
@@ -226,8 +227,8 @@ def _open(file: Path) -> tuple[lmdb.Environment, Any, Any]:
 
 
 def _fill_up(file: Path, size: int) -> None:
-    """Let the file be as long as LMDB believes. Where its end was cut off, it then reads zeros, which it finds damaged;
-    to read a mapped file beyond its end would end the process."""
+    """Extend the file to the size that LMDB expects. If its end was cut off, LMDB then reads zeros there and reports
+    damage; reading a mapped file beyond its end would kill the process."""
     if file.stat().st_size < size and hasattr(os, "posix_fallocate"):
         with open(file, "r+b") as opened:
             os.posix_fallocate(opened.fileno(), 0, size)  # unlike truncating, this never shortens what others extend
@@ -251,7 +252,7 @@ _caches_lock = Lock()
 def open_cache(folder: str | os.PathLike[str], max_bytes: int) -> BoundedCache:
     """The cache in a folder, which is made if it is missing; one object per process. The last limit given counts.
 
-    Raises an error if the folder cannot be used, or is somebody else's: a mistake is better found at the start.
+    Raises an error if the folder cannot be used, or holds other files: a mistake is better found at the start.
     """
     path = Path(folder).resolve()
     if not SMALLEST <= max_bytes <= LARGEST:

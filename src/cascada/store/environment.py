@@ -41,7 +41,7 @@ class Environment:
         self.folder = folder
         self.writable = False
         self._lock = ReadWriteLock()
-        """Shared by transactions; held alone to close, open or resize the file."""
+        """Shared by transactions; held exclusively to close, open or resize the file."""
         self._file: tuple[Path, int] | None = None
         with lmdb_errors_as_sentences(folder):
             self._open()

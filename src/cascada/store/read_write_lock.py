@@ -8,14 +8,15 @@ from threading import Condition
 
 
 class ReadWriteLock:
-    """Many threads may hold it shared, or one alone. Those that want it alone go first. It is not reentrant."""
+    """Many threads may hold it shared, or one exclusively; those that wait for it exclusively have priority. It is not
+    reentrant."""
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._shared = 0
         """Threads that hold the lock shared."""
         self._exclusive = 0
-        """Threads that hold the lock alone, or wait to."""
+        """Threads that hold the lock exclusively, or wait to."""
 
     @contextmanager
     def shared(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The rankers, one room per system; `registry.py` says which kind of ranker lives in which room."""
+"""The rankers, one package per system, its room; `registry.py` maps each kind of ranker to its room."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ from cascada.systems.registry import part
 from cascada.text.pairs import PairTokenizer
 
 HELD_OUT = 5
-"""One question of this many is not learned from, but compared on."""
+"""One question in this many is held out, to compare the learned weights with IDF on."""
 
 
 def cut(

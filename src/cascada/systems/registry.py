@@ -1,6 +1,6 @@
-"""Which kind of model lives in which room. Loading, training, export, model cards and benchmarks ask here.
+"""The room of each kind of model: a package. Loading, training, export, model cards and benchmarks look it up here.
 
-A room is a package, and its file names are its interface. A file is imported when it is first needed.
+The file names of a room are its interface. A file is imported when it is first needed.
 
 | file | what it has to define |
 |---|---|

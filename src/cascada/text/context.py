@@ -16,10 +16,10 @@ class InContext(str):
     text: str
 
     def __new__(cls, text: str, context: str) -> InContext:
-        own = super().__new__(cls, f"{context}: {text}" if context else text)
-        own.text = text
-        own.context = context
-        return own
+        whole = super().__new__(cls, f"{context}: {text}" if context else text)
+        whole.text = text
+        whole.context = context
+        return whole
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # so that it can be pickled
         return self.text, self.context

@@ -1,4 +1,4 @@
-"""Pairs of texts as arrays of token ids: as tokenised, what pairs share stored once, and as laid out for a model."""
+"""Pairs of texts as arrays of token ids: as tokenised (shared texts stored once), and as laid out for a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class EncodedPairs:
     offsets: Ints  # (pairs + 1,)
     truncated: Bools  # (pairs,)
     context: tuple[int, Ints] | None = None
-    """If texts have special tokens of their own and any has a context: where contexts begin, their lengths (texts,)."""
+    """If texts are sequences of their own: where in them contexts begin, and the lengths of these, (texts,). None if no
+    text has a context."""
 
     def __len__(self) -> int:
         return len(self.truncated)
@@ -59,23 +60,23 @@ class EncodedPairs:
 
 @dataclass(frozen=True)
 class PairTokens:
-    """Token ids of many pairs that are not laid out yet, without special tokens. What pairs share is stored once."""
+    """Token ids of many pairs before layout, without special tokens. A text that several pairs share is stored once."""
 
     ids: NDArray[np.int32]  # of all questions and texts, end to end
     questions: Ints  # (pairs, 2): where in `ids` the question begins, and how many of its tokens are read
     texts: Ints  # (pairs, 2): the same for the text
     truncated: Bools  # (pairs,)
     special: int
-    """How many special tokens a pair has when it is laid out."""
+    """Number of special tokens of a pair once it is laid out."""
     context: Ints | None = None
-    """(pairs,): how many of the text's tokens, from the first, are its context; None if it is all the same."""
+    """(pairs,): number of tokens at the start of the text that are its context; None if not recorded."""
 
     def __len__(self) -> int:
         return len(self.truncated)
 
     @property
     def lengths(self) -> Ints:
-        """(pairs,): as laid out."""
+        """(pairs,): tokens of each pair once it is laid out."""
         return self.questions[:, 1] + self.texts[:, 1] + self.special
 
     def take(self, rows: Ints) -> PairTokens:

@@ -22,7 +22,7 @@ from cascada.text.wordpiece import Ids, WordPieceTable, encode_whole
 from cascada.text.words import without_surrogates
 
 MANY = 32
-"""Texts from which on a table of words pays: it is made from the vocabulary, once, in some hundredths of a second."""
+"""Calls with at least this many texts use a `WordPieceTable`, built once in some hundredths of a second."""
 
 
 class PairTokenizer:
@@ -53,10 +53,10 @@ class PairTokenizer:
         self.single = _single_layout(tokenizer, before_single)
         """What stands before and after a text that is encoded alone: special tokens, and a prompt if there is one."""
         self.not_words = _not_words(tokenizer)
-        """The ids of special tokens, and of the piece that stands for anything unknown."""
+        """The ids of the special tokens and of the unknown token."""
         self.room = max_length - self.layout.special
         self._recent: tuple[dict[str, list[int]], Ids] = {}, np.empty(0, np.int32)
-        """Texts that were tokenised last, each with its place in the ids; replaced as one, for other threads."""
+        """The texts tokenised last, with their places in the ids. Replaced as one tuple, for other threads."""
         if min(self.room, max_length - sum(map(len, self.single))) < 2:
             raise CascadaError(f"max_length is {max_length}: too short for a question and a sentence.")
         if not 0 <= pad_id < tokenizer.get_vocab_size():
@@ -105,7 +105,7 @@ class PairTokenizer:
         return self.lay_out_alone(ids, places, truncated, context)
 
     def lay_out_alone(self, ids: Ids, places: Ints, truncated: Bools, context: Ints | None) -> EncodedPairs:
-        """Put special tokens around texts that are encoded alone: (texts, 2) places in `ids`, cut to fit already."""
+        """Put special tokens around texts that are encoded alone: (texts, 2) `places` in `ids`, truncated already."""
         layout = PairLayout(([], []), self.single, (0, 0))
         encoded = layout.lay_out(PairTokens(ids, np.zeros_like(places), places, truncated, layout.special))
         return (
@@ -128,10 +128,10 @@ class PairTokenizer:
         return [ids[start : start + length].tolist() for start, length in places]
 
     def token_ids(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
-        """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2).
+        """Token ids without special tokens, and each text's start in them and length, (texts, 2).
 
-        Only as much of a huge text is read as can be used. Of many texts, those of the call before are remembered:
-        a ranking counts the tokens of its texts before its first stage reads them.
+        Of a huge text, only the part that can be used is tokenised. A call with at least `MANY` texts keeps its result
+        for the next one, because a ranking counts the tokens of its texts before its first stage reads them.
         """
         if len(texts) < MANY:
             return self._token_ids(texts)
@@ -142,13 +142,13 @@ class PairTokenizer:
             self._recent = dict(zip(texts, places.tolist(), strict=True)), ids
             return ids, places
         places[:, 0] += len(before)
-        own = known | dict(zip(missing, places.tolist(), strict=True))
+        all_places = known | dict(zip(missing, places.tolist(), strict=True))
         self._recent = {}, ids[:0]
-        return np.concatenate((before, ids)), np.array([own[text] for text in texts], np.int64)
+        return np.concatenate((before, ids)), np.array([all_places[text] for text in texts], np.int64)
 
     def _token_ids(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
-        # Text after a cut can change only the tokens of the word that was cut. WordPiece turns a word into at most 100
-        # tokens, and a longer word into one: a beginning with that many tokens to spare has all tokens that are kept.
+        # A cut changes only the tokens of the word that it divides. WordPiece makes at most 100 tokens of a word, and
+        # one of a longer word: a beginning with that many tokens to spare has all tokens that are kept.
         enough = self.max_length + max(self.max_length, 128)
         characters = 8 * enough
         ids, places = self._encode([without_surrogates(text[:characters]) for text in texts])
@@ -156,8 +156,8 @@ class PairTokenizer:
             longer = characters
             while len(texts[index]) > longer and places[index, 1] < enough:
                 longer *= 4
-                more, own = encode_whole(self.tokenizer, [without_surrogates(texts[index][:longer])])
-                places[index] = len(ids), own[0, 1]
+                more, place = encode_whole(self.tokenizer, [without_surrogates(texts[index][:longer])])
+                places[index] = len(ids), place[0, 1]
                 ids = np.concatenate((ids, more))
         return ids, places
 
@@ -171,15 +171,15 @@ class PairTokenizer:
 
 
 def pool(questions: tuple[Ids, Ints], texts: tuple[Ids, Ints]) -> tuple[Ids, Ints, Ints]:
-    """The ids of both sides end to end, and where each question and text begins in them with its length, (…, 2)."""
+    """The ids of both sides end to end, and the start and length of each question and text in them, (…, 2)."""
     (asked, question_places), (answered, text_places) = questions, texts
     return np.concatenate((asked, answered)), question_places, text_places + np.array([len(asked), 0])
 
 
 def without_context(texts: Ints, context: Ints, room: Ints) -> Ints:
-    """Cut as many of a text's first `context` tokens as are needed to fit; `texts` are changed, (texts, 2).
+    """Cut the start of each text's context, as far as needed to fit into `room`. Changes `texts`, (texts, 2), in place.
 
-    Returns how many were cut, (texts,).
+    Returns the numbers of tokens cut, (texts,).
     """
     cut: Ints = np.clip(texts[:, 1] - room, 0, context)
     texts[:, 0] += cut
@@ -218,6 +218,6 @@ def _pair_layout(tokenizer: Tokenizer) -> PairLayout:
 def _single_layout(tokenizer: Tokenizer, prompt: str) -> tuple[list[int], list[int]]:
     """Special tokens before and after a single text; those before it are followed by the prompt."""
     single = tokenizer.encode("a")
-    own = [position for position, sequence in enumerate(single.sequence_ids) if sequence == 0]
+    of_text = [position for position, sequence in enumerate(single.sequence_ids) if sequence == 0]
     before = tokenizer.encode(prompt, add_special_tokens=False).ids if prompt else []
-    return single.ids[: own[0]] + before, single.ids[own[-1] + 1 :]
+    return single.ids[: of_text[0]] + before, single.ids[of_text[-1] + 1 :]

@@ -14,7 +14,7 @@ from cascada.text.sentences import sentences
 from cascada.text.words import without_surrogates
 
 Span = tuple[int, int]
-"""First character and end of a part of a text."""
+"""Character offsets of a part of a text: `text[start:end]`."""
 
 
 class TextLimit(ABC):
@@ -29,11 +29,11 @@ class TextLimit(ABC):
 
     @abstractmethod
     def counts(self, texts: Sequence[str]) -> Ints:
-        """The number of tokens of each text, (texts,); of a huge text, a number that is beyond the limit."""
+        """The number of tokens of each text, (texts,); for a huge text, any number beyond the limit."""
 
     @abstractmethod
     def tokens(self, text: str) -> list[Span]:
-        """The tokens of a text, as characters."""
+        """The character offsets of a text's tokens."""
 
     def beginning(self, text: str, tokens: int) -> int:
         """Where the first `tokens` tokens of a text end, in characters."""
@@ -42,7 +42,7 @@ class TextLimit(ABC):
     def windows(self, text: str, tokens: int) -> list[Span]:
         """Divide a text into parts of whole sentences, each of at most `tokens` tokens.
 
-        A sentence that is longer than that is divided by itself. Between two windows there is only white space.
+        A longer sentence is divided. Between two windows there is only white space.
         """
         spans = [(sentence.start, sentence.end) for sentence in sentences(text)]
         if not spans:

@@ -27,9 +27,9 @@ class SideTokenizer:
     def load(
         cls, folder: Path, *, question_length: int, max_length: int, pad_id: int, prompts: tuple[str, str] = ("", "")
     ) -> SideTokenizer:
-        own = PairTokenizer.load(folder, max_length=max(question_length, max_length), pad_id=pad_id).tokenizer
+        tokenizer = PairTokenizer.load(folder, max_length=max(question_length, max_length), pad_id=pad_id).tokenizer
         question, document = (
-            PairTokenizer(own, max_length=length, pad_id=pad_id, before_single=prompt)
+            PairTokenizer(tokenizer, max_length=length, pad_id=pad_id, before_single=prompt)
             for length, prompt in zip((question_length, max_length), prompts, strict=True)
         )
         return cls(question, document)
@@ -55,16 +55,16 @@ class SideTokenizer:
         context -= without_context(documents, context, np.full(len(numbers), self.document.max_length - special[1]))
         asked, documents = asked[np.asarray(owner, np.int64)], documents[document_of]
         truncated = np.zeros(len(texts), bool)
-        for side, own, around in zip((self.question, self.document), (asked, documents), special, strict=True):
+        for side, places, around in zip((self.question, self.document), (asked, documents), special, strict=True):
             room = side.max_length - around
-            truncated |= own[:, 1] > room
-            own[:, 1] = np.minimum(own[:, 1], room)
+            truncated |= places[:, 1] > room
+            places[:, 1] = np.minimum(places[:, 1], room)
         return PairTokens(ids, asked, documents, truncated, sum(special), context[document_of])
 
     def lay_out_documents(self, tokens: PairTokens, rows: Ints) -> EncodedPairs:
         """The texts of some pairs, each encoded by itself, from what `tokenise` returned."""
-        own = tokens.take(rows)
-        return self.document.lay_out_alone(own.ids, own.texts, own.truncated, own.context)
+        chosen = tokens.take(rows)
+        return self.document.lay_out_alone(chosen.ids, chosen.texts, chosen.truncated, chosen.context)
 
 
 def padded_sides(

@@ -34,8 +34,8 @@ def can_answer(text: str, question_words: frozenset[str]) -> bool:
     """
     if _HEADING.match(text) or _EDITORS_NOTE.fullmatch(text):
         return False
-    own = words(text)
-    return not question_words.issuperset(own) or bool(own and _STATEMENT.search(text))
+    sentence_words = words(text)
+    return not question_words.issuperset(sentence_words) or bool(sentence_words and _STATEMENT.search(text))
 
 
 def _table_rows(text: str) -> Iterator[tuple[int, str]]:

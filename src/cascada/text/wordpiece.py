@@ -1,9 +1,10 @@
 """WordPiece by table look-up: the token ids that `tokenizers` gives, for many texts in a fraction of the time.
 
-BERT's tokenizers split a text at white space and punctuation, and each word into pieces, whatever stands beside it.
-So one regular expression finds the words of all texts, and most of them are in a table of words and their pieces; a
-character beyond ASCII is part of a word, which the tokenizer itself splits. What this cannot do exactly is left to
-`tokenizers`: tokenizers of another kind, and texts with special tokens or control characters.
+BERT's tokenizers split a text at white space and punctuation, and each word into pieces independently of its
+neighbours. So one regular expression finds the words of all texts, and most of them are in a table of words and their
+pieces. Runs with characters beyond ASCII, which the expression cannot split, enter the table as `tokenizers` splits
+them. Texts with special tokens or control characters are left to `tokenizers` entirely, and so are tokenizers of
+another kind.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _WORD = re.compile("[A-Za-z0-9\x80-\U0010ffff]+|[!-/:-@\\[-`{-~\0]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # the tokenizer joins what stands around these
 
 CHARACTERS = 1 << 20
-"""Characters of words that the table may learn beyond the vocabulary, before it begins again: some 20 MB at most."""
+"""The table starts afresh once the words added to the vocabulary have this many characters: some 20 MB at most."""
 
 Pieces = dict[str, tuple[int, ...]]
 
 
 class WordPieceTable:
-    """Tokenises texts like one tokenizer. Several threads may use a table at once."""
+    """Tokenises texts exactly as its tokenizer does. Several threads may use a table at once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         model, normaliser = tokenizer.model, tokenizer.normalizer
@@ -51,7 +52,7 @@ class WordPieceTable:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> WordPieceTable | None:
-        """The table of a tokenizer; None for one that is not BERT's, or that looks for tokens in normalised text."""
+        """The table of a tokenizer; None if it is not BERT's, or matches added tokens in normalised text."""
         normaliser = tokenizer.normalizer
         parts = (
             (normaliser, BertNormalizer),
@@ -63,7 +64,7 @@ class WordPieceTable:
         return cls(tokenizer) if standard and not any(token.normalized for token in added) else None
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, Ints]:
-        """Token ids without special tokens, and where in them each text begins and how many are its own, (texts, 2)."""
+        """Token ids without special tokens, and each text's start in them and length, (texts, 2)."""
         whole = [place for place, text in enumerate(texts) if self._has_to_be_read_whole(text)]
         split = [*texts]
         for place in whole:
@@ -89,7 +90,7 @@ class WordPieceTable:
         return np.fromiter(chain.from_iterable(map(table.__getitem__, words)), np.int32)
 
     def _learn(self, words: set[str]) -> Pieces:
-        """A table that has all of these words: another thread may begin a new one meanwhile."""
+        """Add the words, and return the table that has them: another thread may start a new one meanwhile."""
         if self._learnt > CHARACTERS:
             self._table, self._learnt = self._new_table(), 0
         table = self._table
@@ -100,7 +101,7 @@ class WordPieceTable:
         return table
 
     def _new_table(self) -> Pieces:
-        """The words of the vocabulary, each of which is its own piece, except for those that would be normalised."""
+        """A table of the vocabulary's ASCII words, each its own piece, without those that normalisation changes."""
         table: Pieces = {END: (-1,)}
         for word, id in self._vocabulary.items():
             if word.isascii() and word == self._cased(word) and len(word) <= self._longest_word:
@@ -119,18 +120,18 @@ class WordPieceTable:
         return ((word, tuple(encoding.ids)) for word, encoding in zip(words, encodings, strict=True))
 
     def _encode_whole(self, ids: Ids, texts: Sequence[str]) -> tuple[Ids, Ints]:
-        """Texts that the tokenizer reads, after what `ids` has already."""
+        """`ids` with those of texts that the tokenizer itself reads appended, and the places of these texts."""
         more, places = encode_whole(self.tokenizer, texts)
         places[:, 0] += len(ids)
         return np.concatenate((ids, more)), places
 
 
 def encode_whole(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[Ids, Ints]:
-    """What `WordPieceTable.encode` returns, by the tokenizer itself; of any kind."""
+    """What `WordPieceTable.encode` returns, computed by a tokenizer of any kind."""
     return end_to_end([encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)])
 
 
 def end_to_end(rows: Sequence[Sequence[int]]) -> tuple[Ids, Ints]:
-    """Ids of several texts in one array, and where in it each text begins and how many are its own, (texts, 2)."""
+    """Ids of several texts in one array, and each text's start in it and length, (texts, 2)."""
     lengths = np.array([len(row) for row in rows], np.int64)
     return np.fromiter(chain.from_iterable(rows), np.int32), np.stack((np.cumsum(lengths) - lengths, lengths), 1)

@@ -1,4 +1,4 @@
-"""The words of a text, natural text from tokenised text, and valid text from what only Python takes for text."""
+"""Split a text into words, undo tokenisation, and replace surrogates."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class ExitLearner:
         self.exits_at = exit_plan(self.exits, self.settings, updates)
 
     def loss(self, model: nn.Module, inputs: dict[str, Any], update: int) -> tuple[Tensor, dict[str, Tensor]]:
-        """The weighted sum of the losses of the exits; the parts are means over them, of several objectives."""
+        """The weighted sum of the exits' losses, and the mean over the exits of each objective if there are several."""
         labels, owner, teacher = inputs.pop("labels"), inputs.pop("owner"), inputs.pop("teacher_scores", None)
         exits, stop_gradient = self.exits_at(update), self.settings.exits.gradient == "exit-before"
         logits = model(**inputs, exits=exits, stop_gradient=stop_gradient, teacher=self.settings.exits.distill > 0)

@@ -1,7 +1,7 @@
 """The history of a run: losses and dev measures, as `history.json` and `curve.png`.
 
-One dev measure selects the best checkpoint: a ranker's is MAP, a reader's is F1. A cross-encoder that is fine-tuned for
-its exits has its agreement with what it was.
+One dev measure selects the best checkpoint: MAP of a ranker, F1 of a reader, and, of a cross-encoder that is fine-tuned
+for its exits, its agreement with the original model.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class StudyRecipe(Settings):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one row of the table is for one seed and test set."""
+    """The result of one row of the table for one seed and test set."""
 
     row: str
     test: str

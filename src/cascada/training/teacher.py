@@ -41,7 +41,7 @@ def teacher_scores(
     *,
     used: Bools | None = None,
 ) -> Floats:
-    """What the teachers say of all pairs, (pairs,), in the order of the groups.
+    """The teachers' scores of all pairs, (pairs,), in the order of the groups.
 
     At point level these are a teacher's raw scores. At list level they are the weighted mean of the teachers' scores,
     each standardised within its question. Scores are cached in `folder` as they are computed, so that a run that was
@@ -81,7 +81,10 @@ def add_teacher_loss(
     labels: Tensor,
     owner: Tensor,
 ) -> Tensor:
-    """Mix the loss with the distance of (pairs, 2) logits to what the teachers say, (pairs,); without them, no-op."""
+    """Mix the loss with the distillation of the teachers' `scores`, (pairs,), into the logits, (pairs, 2).
+
+    Without a teacher the loss is returned as it is.
+    """
     if scores is None or settings is None:
         return loss
     if settings.level == "list":

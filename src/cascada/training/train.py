@@ -1,4 +1,4 @@
-"""The way into training: carry out a recipe of any kind."""
+"""The entry point of training: carry out a recipe of any kind."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Corpus:
             self._members[article].append(number)
 
     def _unique(self, identifier: str | None, question: str | None) -> str | None:
-        """Ids of the data differ within a question only: one that is taken here gets the question's id as a prefix."""
+        """Ids are unique only within a question of the data: one that is taken gets the question's id as a prefix."""
         while identifier in self._identifiers:
             identifier = f"{question}-{identifier}"
         self._identifiers.add(identifier)

@@ -96,7 +96,7 @@ def split_with_test(
 
 
 def with_questions(paragraphs: Sequence[Paragraph], count: int | None, *, seed: int = 0) -> list[Paragraph]:
-    """The paragraphs with a sample of so many of their questions; with all of them if `count` is None."""
+    """The paragraphs with a random sample of `count` of their questions, or with all of them if it is None."""
     if count is None:
         return list(paragraphs)
     questions = [question for paragraph in paragraphs for question in paragraph.questions]
@@ -110,7 +110,7 @@ def with_questions(paragraphs: Sequence[Paragraph], count: int | None, *, seed: 
 def groups_of(
     paragraphs: Sequence[Paragraph], pool: Pool, retrieve: Retrieve, *, complete: bool = False
 ) -> Iterator[tuple[Group, str]]:
-    """A group for each question that has an answer, candidates in the order of retrieval; and its own paragraph's id.
+    """For each question that has an answer: its group, in the order of retrieval, and the id of its own paragraph.
 
     With `complete`, for training, a question's own paragraph is added at the end if it was not retrieved.
     """

@@ -32,7 +32,7 @@ class PoolParagraph:
 
 @dataclass(frozen=True, slots=True)
 class PoolSentence:
-    """A sentence of the other text, and the questions that it answers."""
+    """A sentence of the `others` of `build_pool`, and the questions that it answers."""
 
     article: str
     text: str
@@ -47,9 +47,9 @@ class Pool:
     own: dict[str, str] = field(default_factory=dict)
     """Question id → id of the paragraph it was asked about."""
     more: dict[str, Group] = field(default_factory=dict)
-    """Question id → group, for the questions of the other text; their paragraphs are in `own`."""
+    """Question id → group, for the questions of `others`; their paragraphs are in `own`."""
     repeated: int = 0
-    """Number of sentences of the other text that were left out because a paragraph contains them."""
+    """Number of sentences of `others` that were left out because a paragraph contains them."""
 
     def without(self, articles: Collection[str]) -> list[PoolParagraph]:
         """The paragraphs of all other articles."""
@@ -63,7 +63,7 @@ class Pool:
 
 
 def build_pool(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *, length: int = 4) -> Pool:
-    """Pool the paragraphs with paragraphs made of `length` sentences of one article of `others`.
+    """Pool the given paragraphs, and paragraphs joined from every `length` sentences of an article of `others`.
 
     `others` are questions with a correct sentence each, whose ids name their articles, as those of `squad_sentences`
     do. A sentence that one of the paragraphs contains is left out: the pool would have it twice.
@@ -92,7 +92,7 @@ def build_pool(paragraphs: Sequence[Paragraph], others: Iterable[Group] = (), *,
 def add_passages(pool: Pool, path: Source) -> int:
     """Add passages, one {"id", "text"} per line with the title as id, as distractors; return how many.
 
-    A passage whose words the pool has already is left out: it would be there twice.
+    A passage with the same words as a paragraph of the pool is left out.
     """
     numbers = Counter(paragraph.article for paragraph in pool.paragraphs)
     known = {hash(normalise(paragraph.text)) for paragraph in pool.paragraphs}

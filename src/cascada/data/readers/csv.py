@@ -23,7 +23,7 @@ COLUMNS = {
 """What a row holds → the names its column may have, in lower case."""
 
 PREFERRED = frozenset(("sentence", "text", "candidate", "answer"))
-"""Of these, the first that is there holds the candidate, whatever else there is: a `document` beside is its origin."""
+"""Unambiguous names: the first one present holds the candidate, even beside a column such as `document`, its origin."""
 
 
 def read(path: Source) -> Iterator[Group]:
@@ -72,7 +72,7 @@ def _table(path: Source) -> Iterator[tuple[Line, list[str]]]:
 
 
 def _header(fields: list[str], line: Line) -> list[str]:
-    """The columns by what they hold: `query` becomes `question`; columns without a meaning here keep their names."""
+    """The columns by what they hold: `query` becomes `question`; columns without a meaning here get parentheses."""
     names = [field.strip().lower() for field in fields]
     held = {role: _named(role, names, line) for role in COLUMNS}
     missing = [role for role in ("question", "candidate", "label") if held[role] is None]

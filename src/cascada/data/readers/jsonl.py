@@ -1,7 +1,7 @@
 """Our own format, one group per line: `{"id"?, "question", "candidates": [{"text", "label"?, "id"?, …}]}`.
 
 A candidate may also have a "context" (a title or heading, the sentence before), which rankers read before its text; a
-"relevance", which decides its label if it has none; ASNQ's "grade"; and a "score", which a teacher gave it.
+"relevance", which decides its label if it has none; ASNQ's "grade"; and a "score" from a teacher model.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ def benchmark(root: Path, split: str | None, qrels: Qrels | None = None) -> Benc
 
 
 def _lists(root: Path) -> dict[str, partial[Iterator[Group]]]:
-    found = {path: _LIST.fullmatch(path.name) for path in _files(root, "*top*")}
+    matches = {path: _LIST.fullmatch(path.name) for path in _files(root, "*top*")}
     readers = {"jsonl": jsonl.read, "tsv": _pairs}
-    return {match["name"]: partial(readers[match["form"]], path) for path, match in found.items() if match}
+    return {match["name"]: partial(readers[match["form"]], path) for path, match in matches.items() if match}
 
 
 def _pairs(path: Path) -> Iterator[Group]:
@@ -85,12 +85,12 @@ def _passages(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _qrels_file(root: Path) -> Path:
-    found = _files(root, "*qrels*")
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found)
-        problem = f"has several files of judgements ({names})" if found else "has no file with qrels in its name"
+    files = _files(root, "*qrels*")
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files)
+        problem = f"has several files of judgements ({names})" if files else "has no file with qrels in its name"
         raise CascadaError(f"{root} {problem}: name the file of judgements (--qrels).")
-    return found[0]
+    return files[0]
 
 
 def _files(root: Path, pattern: str) -> list[Path]:

@@ -11,7 +11,7 @@ from cascada.data.group import Group
 from cascada.data.sample import even_shares
 
 HARD_FIRST = (3, 2, 1)
-"""The labels of incorrect sentences, the hardest first: a label that comes first gets what cannot be divided."""
+"""The labels of incorrect sentences, the hardest first. Earlier labels get the remainder of an uneven division."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class NegativeChoice:
 
     count: int
     labels: tuple[int, ...] = HARD_FIRST
-    """Only sentences with these labels, as many of each as there are."""
+    """Only sentences with these labels, in equal numbers as far as there are enough."""
     hard: float = 0.5
     """The share of each label that is taken in the order of BM25; the rest is drawn at random."""
 
@@ -40,7 +40,9 @@ def choose_negatives(group: Group, choice: NegativeChoice, scores: Sequence[floa
     """
     draw = random.Random(f"{seed} {group.id}")
     labels = [label for label in HARD_FIRST if label in choice.labels]
-    members = [[index for index, one in enumerate(group.candidates) if one.grade == label] for label in labels]
+    members = [
+        [index for index, candidate in enumerate(group.candidates) if candidate.grade == label] for label in labels
+    ]
     chosen = {index for index, label in enumerate(group.labels) if label}
     for indices, share in zip(members, even_shares([len(indices) for indices in members], choice.count), strict=True):
         ranked = sorted(indices, key=lambda index: -scores[index])

@@ -1,9 +1,9 @@
-"""Chains of plans from dropping nobody to dropping nearly everybody, learned from questions without their labels.
+"""Chains of plans, from one that drops no candidates to one that drops nearly all, learned from unlabelled questions.
 
-Each plan of a chain is as large as is needed for the full model's best candidate to survive in some of the questions;
-the next one gives up the questions that save most. What an exit needs is a keep count, the candidate's rank there, or a
-margin, what its score there lacks of the best. Among survivors a candidate can only come closer to the best, so what is
-enough among all candidates is enough in a cascade.
+Each plan is just large enough for the full model's best candidate to survive in a set of questions; the next plan gives
+up the questions that save most cost. For this candidate to survive, an exit needs a keep count, the candidate's rank
+there, or a margin, the difference between the best score there and the candidate's. Both only shrink as other
+candidates are dropped, so what is enough among all candidates is enough in a cascade.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FACTOR = 1.1
 the tight one by this many times as much."""
 
 SMALLEST_EXCESS = 0.01
-"""Of the widest margin: plans that exceed the tight one by less are left out."""
+"""Plans that exceed the tight one by less than this share of the distance to the widest margin are left out."""
 
 DECIMALS = Decimal("0.001")
 """Margins are rounded up to this."""
@@ -61,7 +61,7 @@ def margin_chain(scores: ExitScores, least: int = 1) -> list[Plan]:
         row[:, : question.candidates] = _gaps(question)
 
     def cost(margins: Floats) -> float:
-        """An upper bound: as if those that were dropped before still set the best score."""
+        """An estimate by how many candidates lie within each margin, no matter which of them were dropped before."""
         within = np.minimum.accumulate((gaps <= margins[:, None]).sum(2), axis=1)
         return float(relative_cost(scores, within, sizes).mean())
 
@@ -84,7 +84,7 @@ def _ranks(question: ScoredQuestion) -> Ints:
 
 
 def _gaps(question: ScoredQuestion) -> Floats:
-    """What each candidate's score lacks of the best one, at each exit but the last: (exits - 1, candidates)."""
+    """The difference of each candidate's score from the best, at each exit but the last: (exits - 1, candidates)."""
     scores = question.scores[:-1]
     return np.asarray(scores.max(axis=1, keepdims=True) - scores, np.float32)
 

@@ -35,7 +35,7 @@ class PlanTable:
 
 
 def kept_by_margins(plans: Sequence[Plan], scores: Floats) -> Ints:
-    """How many candidates of a question survive each exit, (plans, exits - 1), if some rules look at its scores."""
+    """How many candidates of a question survive each exit, (plans, exits - 1), for plans that may have margins."""
     kept = np.empty((len(plans), len(scores) - 1), np.int64)
     alive = np.ones((len(plans), scores.shape[1]), bool)
     for exit, exit_scores in enumerate(scores[:-1]):
@@ -49,9 +49,9 @@ def kept_by_margins(plans: Sequence[Plan], scores: Floats) -> Ints:
 
 
 def shared_counts(plans: Sequence[Plan], questions: Sequence[ScoredQuestion]) -> Iterator[tuple[list[int], Ints]]:
-    """Rows of questions that keep equally many candidates, and how many survive each exit: (plans, exits - 1).
+    """Rows of questions with the same numbers of survivors, and these numbers for each exit: (plans, exits - 1).
 
-    Questions with as many candidates do, unless a margin looks at their scores.
+    Questions with equally many candidates share them; with margins, every question has numbers of its own.
     """
     if any(has_margins(plan) for plan in plans):
         for row, question in enumerate(questions):

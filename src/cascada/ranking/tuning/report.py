@@ -41,7 +41,7 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
 
 
 def _warning(tuning: Tuning, exit: int) -> str:
-    """A gain against a full model that is worse than its own early exits is no news; that it is worse, is."""
+    """Warn that an early exit beats the full model, which makes figures relative to the full model meaningless."""
     best, full = tuning.single_exits[exit][tuning.measure], tuning.full[tuning.measure]
     return (
         f"The full model is worse than its own exit {exit}: {tuning.measure} {full:.4f} against {best:.4f}. "

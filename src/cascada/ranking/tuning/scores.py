@@ -29,7 +29,7 @@ class ScoredQuestion:
     labels: Ints  # (candidates,)
     ids: tuple[str, ...]
     best: int | None = None
-    """The candidate that a guarantee is about, by its place; the last exit's best if not given."""
+    """Index of the candidate that a guarantee is about; by default, the best one at the last exit."""
 
     @property
     def candidates(self) -> int:

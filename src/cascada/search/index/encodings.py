@@ -43,7 +43,7 @@ PASSAGES_AT_ONCE = 128
 
 @dataclass(frozen=True)
 class Header:
-    """Whose encodings an index has."""
+    """Which ranker's encodings an index has, and how they were made."""
 
     model: str
     """The name or folder of the ranker."""
@@ -52,7 +52,7 @@ class Header:
     width: int
     """Of a passage's vector."""
     language: str
-    """By whose rules passages were split into sentences."""
+    """The language whose rules split passages into sentences."""
     format: int = FORMAT
 
 
@@ -78,7 +78,7 @@ class Encodings:
 
     @classmethod
     def of(cls, index: Path, model: str, encoder: DocumentEncoder, language: str) -> Encodings:
-        """The encodings by this encoder in an index's folder, instead of any others that are there."""
+        """The encodings by this encoder in an index's folder; any others that are there are removed."""
         header = Header(model, encoder.fingerprint, encoder.engine.join_weights.question.shape[1], language)
         present = cls.open(index)
         if present and replace(present.header, model=model) == header:
@@ -112,12 +112,12 @@ class Encodings:
 
 
 def encoder_named(model: str | Path | None) -> tuple[str, DocumentEncoder]:
-    """A ranker's name, by which it is found from any folder, and its document side. The default is the bundled one."""
+    """A ranker's name that is valid in every working folder, and its document side; by default the bundled ranker's."""
     folder = folder_of(str(model or BUNDLED))
     encoder = document_encoder(folder)
     if not encoder.engine.shape.exit_at_join:
         raise CascadaError(
-            f"{model} has no exit at its join: its encodings cannot be compared with a question's, and not be searched."
+            f"{model} has no exit at its join: its encodings cannot be compared with a question's, so not searched."
         )
     return BUNDLED if folder == BUNDLED_FOLDER else str(folder.resolve()), encoder
 

@@ -64,9 +64,9 @@ class FileRecord:
 
 @contextmanager
 def searching(folder: Path) -> Iterator[None]:
-    """Search or read an index within the block: what its damaged files make fail there is said in a sentence.
+    """Search or read an index within the block; errors from damaged files are raised as a CascadaError.
 
-    Tantivy checks no checksums when it reads. Of bytes that make no sense it makes a ValueError, or panics.
+    Tantivy does not verify checksums when it reads: at damaged bytes it raises a ValueError, or panics.
     """
     try:
         yield
@@ -96,7 +96,7 @@ def schema() -> tantivy.Schema:
 
 
 def passage_key(passage: Passage) -> bytes:
-    """What a passage's encoding depends on, in 16 bytes: its text and the context in which its sentences are read."""
+    """A hash of all that a passage's encoding depends on, 16 bytes: its text and the context of its sentences."""
     read = f"{heading_of(passage)}\0{passage.text}"
     return hashlib.blake2b(read.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

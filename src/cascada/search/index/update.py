@@ -131,7 +131,7 @@ class Writer:
 
 @contextmanager
 def only_writer(index: Index, wait: float = 0.0) -> Iterator[tantivy.IndexWriter]:
-    """Keep other processes from changing an index, after waiting for one that does for up to `wait` seconds."""
+    """Lock an index against changes by other processes; wait up to `wait` seconds for one that is changing it."""
     until = time.monotonic() + wait
     while True:
         try:
@@ -170,14 +170,14 @@ def _committing(index: Index, engine: tantivy.IndexWriter) -> Iterator[Writer]:
 
 
 def _remove_unfinished_files(engine: tantivy.IndexWriter) -> None:
-    """They would keep a full disk full."""
+    """Free the space of files that were not committed: they would keep a full disk full."""
     with suppress(ValueError, OSError):
         engine.rollback()
         engine.garbage_collect_files()
 
 
 def _write_error(folder: Path, error: Exception) -> CascadaError:
-    """The error with its reason. If the disk is full, tantivy may only say that its thread was killed: look and see."""
+    """The error with its reason. On a full disk tantivy may only report a killed thread: the free space is checked."""
     full = "os error 28" in str(error) or shutil.disk_usage(folder).free < 1_000_000
     reason = "the disk is full" if full else first_line(error).rstrip(".")
     return CascadaError(f"The index {folder} could not be written: {reason}. It keeps what it contained before.")

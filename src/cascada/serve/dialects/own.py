@@ -97,8 +97,10 @@ class PruneRequest(PlanParameters):
     min_relative_score: Number | None = Field(
         None, ge=0, le=1, description="Keep only sentences whose score is at least this share of the best one's."
     )
-    budget: int | None = Field(None, ge=1, description="Keep the best sentences of all passages, up to so many tokens.")
-    language: str = Field("en", pattern="^[a-z]{2,3}$", description="Of the passages, for splitting sentences.")
+    budget: int | None = Field(
+        None, ge=1, description="Keep the best sentences of all passages, up to this many tokens."
+    )
+    language: str = Field("en", pattern="^[a-z]{2,3}$", description="The passages' language, for splitting sentences.")
 
 
 class AskRequest(RankParameters):

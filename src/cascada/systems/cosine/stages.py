@@ -23,7 +23,7 @@ from cascada.text.sentence_windows import PieceLimit
 Similarity = Literal["cosine", "late"]
 
 Prompts = tuple[str, str]
-"""What stands before a question and before a text."""
+"""The prefix of a question and that of a text."""
 
 
 class SimilarityStage:
@@ -88,7 +88,7 @@ def similarity_ranker(folder: Path, similarity: Similarity) -> Ranker:
 
 
 def prompts_of(folder: Path) -> Prompts:
-    """What the encoder was trained to read before a question and before a text, by its sentence-transformers config."""
+    """The prefixes that the encoder was trained with, from its sentence-transformers config."""
     file = folder / "config_sentence_transformers.json"
     if not file.exists():
         return "", ""

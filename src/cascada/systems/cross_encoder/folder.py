@@ -4,7 +4,7 @@
 |---|---|
 | `config.json`, `model.safetensors`, … | the model, its tokenizer and its settings, as its owner has them |
 | `exits.safetensors` | the heads of the exits that were added, and exit 0 |
-| `cascada.json` | the shape; a folder without it is a model as it came, with one exit |
+| `cascada.json` | the shape; a folder without it is an unchanged model, with one exit |
 
 transformers and sentence-transformers load a saved folder as the model that it was made from.
 """

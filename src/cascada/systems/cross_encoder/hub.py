@@ -26,14 +26,14 @@ ACTIVATIONS: dict[str, Activation] = {
     "torch.nn.modules.linear.Identity": "identity",
 }
 NO_LIMIT = 1 << 30
-"""Tokenizers without a limit say some number above this one."""
+"""Tokenizers without a limit have a `model_max_length` above this number."""
 
 
 def read_hub_shape(folder: Path) -> CrossEncoderShape:
     """The shape of a model in the hub's layout; CascadaError if it is no cross-encoder that can be loaded."""
     config = check(folder)
     tokenizer = _settings(folder, "tokenizer_config.json")
-    saved_by_sentence_transformers = (folder / "modules.json").exists()  # without it, it reads no settings of its own
+    saved_by_sentence_transformers = (folder / "modules.json").exists()  # else it ignores its own settings
     settings = _settings(folder, "config_sentence_transformers.json") if saved_by_sentence_transformers else {}
     return CrossEncoderShape(
         exits=read_shape(folder)["exits"],

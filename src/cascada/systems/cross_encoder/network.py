@@ -1,6 +1,6 @@
-"""A cross-encoder as a network that can be left early: transformers' own model, whole, with heads on some layers.
+"""A cross-encoder with early exits: transformers' own model, unchanged, with heads on some of its layers.
 
-`model` is the model as its owner saved it, and its layers are run a few at a time. To teach exits:
+`model` is the model as its owner saved it, and its layers are run a few at a time. To train exits:
 
     network = load(folder)                                      # of a model in the hub's layout, or of `save`
     pooled, scores = network.pooled_states(ids, mask, types)    # after every layer, and the model's own scores

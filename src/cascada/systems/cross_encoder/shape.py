@@ -1,7 +1,7 @@
 """The shape of a cross-encoder: where candidates may leave, and the model's own settings. No weights.
 
 A model as its owner saved it has one exit, after its last layer, whose score is that of the model's own head. Exits
-below it can be added: exit 0, and layers with a small head each that was taught to agree with the model.
+below it can be added: exit 0, and layers with a small head each that was trained to agree with the model.
 
     own = read_hub_shape(folder)                                   # exits (6,)
     shape = replace(own, exits=(0, 2, 4, 6), head=ExitHead("both", width=64))
@@ -21,7 +21,8 @@ from cascada.core.errors import CascadaError
 from cascada.core.folder import CROSS_ENCODER, read_exported_shape
 
 Activation = Literal["sigmoid", "identity", "softmax"]
-"""What the model's owner reads its output by: the sigmoid of one logit, the logit itself, the softmax of two."""
+"""The output function that the model was published with: the sigmoid of one logit, the logit itself, or the softmax of
+two."""
 Pooling = Literal["first", "mean", "both"]
 """What the head of an exit reads: the first token's state, the mean of all tokens, or both, one after the other."""
 
@@ -47,7 +48,8 @@ class ExitHead:
 
 @dataclass(frozen=True)
 class CrossEncoderShape:
-    """Where candidates may be dropped, and how the model's owner uses it. A single exit is the model as it came."""
+    """Where candidates may be dropped, and the settings that the model was published with. With a single exit it is the
+    unchanged model."""
 
     exits: tuple[int, ...]
     """The last one is the model's last layer."""
@@ -55,7 +57,7 @@ class CrossEncoderShape:
     """Tokens of question and candidate together."""
     activation: Activation = "sigmoid"
     prompt: str = ""
-    """What stands before every question."""
+    """The prefix of every question."""
     token_types: bool = True
     """Whether the tokenizer tells the encoder which tokens are the question's."""
     head: ExitHead = ExitHead()

@@ -104,7 +104,7 @@ def encode_side(engine: DecoupledEngine, tokens: EncodedPairs, deadline: Deadlin
     """Encode texts with the tower of one side: (tokens, width) per document, (tokens, hidden) per question.
 
     The tokens of a context are read with the text, but only the text's own tokens are compared with a question: else
-    a sentence would match a question by what stands before it.
+    a sentence would match a question by its context.
     """
     if not document:
         return encode_questions(engine, tokens, deadline)[-1]

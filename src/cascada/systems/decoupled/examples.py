@@ -56,8 +56,8 @@ class SideExamples(Examples):
         return padded_encodings(self.store.get([self.texts[row] for row in rows]))
 
     def _teacher_of_others(self, batch: dict[str, Tensor], more: Ints) -> Tensor:
-        """A teacher has not scored in-batch negatives: each counts as much below its question's lowest candidate as the
-        scores, which are standardised, deviate."""
+        """Targets for in-batch negatives, which no teacher has scored: one standard deviation below the lowest
+        candidate of the question. Teachers' scores are standardised, so that is 1."""
         questions = int(batch["owner"].max()) + 1
         lowest = group_max(-batch["teacher_scores"], batch["owner"], questions).neg()
         return lowest[torch.from_numpy(more[:, 0])] - 1

@@ -4,7 +4,7 @@
 |---|---|---|
 | `question.onnx`, `document.onnx` | `ids`, `lengths` | `states_out` (texts, tokens, hidden or kept) |
 | `document-12.onnx`, … | `states`, `lengths` | `states_out`: with exits below the join, the towers' next layers |
-| `lstm-question.onnx`, `lstm-document.onnx` | `states`, `lengths` | what the LSTM reads in a side |
+| `lstm-question.onnx`, `lstm-document.onnx` | `states`, `lengths` | `read`: what the LSTM computes of a side |
 | `stage-7.onnx`, … | `states`, `lengths`, `second` | `scores`, and `states_out` except from the last graph |
 
 `second` (pairs,) is the position of a document's first token; `cascada.graphs.graph` describes the others. With exits

@@ -56,7 +56,7 @@ def begin(encoder: str, shape: DecoupledShape) -> DecoupledRanker:
     All weights of a trained decoupled ranker are kept. Its shape may differ only in exits, dropout, interaction, scores
     and match; encodings of all dimensions may be projected to fewer (`keep`); and a tower that both sides shared may
     become two, which start as copies of it. Another kind of interaction starts from scratch on the same towers; so do
-    the classifiers, if scores differ. Layers above those that it has are first copies of the last layers of its
+    the classifiers, if scores differ. Additional layers above the join start as copies of the last layers of its
     document tower.
     """
     folder = named_folder(encoder)

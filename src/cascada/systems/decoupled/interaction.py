@@ -21,10 +21,10 @@ from cascada.encoders.families import additive_mask
 from cascada.encoders.layers import parts_of, some_rows
 
 MATCHING = 6.0
-"""The attention score, before the softmax, of a token and its like in a layer that starts by matching."""
+"""The attention score, before the softmax, of two tokens with equal states in a layer that starts by matching."""
 MARK = 0.4
-"""How far each side is moved in a layer that starts by matching, in lengths of a token's centred state. The two sides
-are moved in opposite directions."""
+"""How far the states of each side are shifted for a layer that starts by matching, relative to the length of a token's
+centred state. The two sides are shifted in opposite directions."""
 
 StatesAndFeatures = tuple[Tensor, Tensor]
 
@@ -57,15 +57,15 @@ class LayerInteraction(nn.Module):
 
     @torch.no_grad()
     def start_by_matching(self, questions: Tensor, documents: Tensor) -> Tensor:
-        """Make a token of the first layer attend to its like, given examples (tokens, hidden) of both sides' states.
+        """Make tokens of the first layer attend to similar ones, given examples (tokens, hidden) of both sides' states.
 
         A layer of an encoder for similarity attends almost uniformly, so at first the features say little about the
         pair. Here query and key become the same scaled random rotation of the centred states, so that attention scores
         are inner products; the biases subtract the centre, which all states have in common.
 
-        How much of a first token's attention goes to the other side then says how well the sides match, but a value
-        must show which side it is from. Returns a vector (hidden,) that marks the sides: it has to be subtracted from
-        the question's type embedding and added to the document's. Query and key do not see its direction.
+        How much of a first token's attention goes to the other side then says how well the sides match, provided that
+        values show which side they are from. Returns a vector (hidden,) that marks the sides: it has to be subtracted
+        from the question's type embedding and added to the document's. Query and key do not see its direction.
         """
         part: dict[str, Any] = parts_of(self.layers[0], str(self.config.model_type))
         hidden, size = questions.shape[-1], questions.shape[-1] // self.config.num_attention_heads

@@ -1,7 +1,7 @@
 """The join: what is added to the encodings of the two sides before they are read together.
 
-It is a look-up and at most one small matrix product, so it is computed in numpy, whatever the engine. What is trained
-are `GlobalEmbeddings` in `meeting.py`.
+It is a look-up and at most one small matrix product, so it is computed in numpy, whatever the engine. Training uses
+`GlobalEmbeddings` in `meeting.py` instead.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ ABOVE_THE_JOIN = ("meet.", "interaction.", "classifiers.")
 """Prefixes of the names of the weights above the join."""
 
 STATE_QUESTIONS, STATE_TEXTS = 64, 4
-"""The training questions, and the texts of each, from which a start by matching and that of a projection are
-estimated."""
+"""Training questions, and texts of each, from whose states a layer that starts by matching and a projection are
+initialised."""
 
 card = ranker_card
 
@@ -140,7 +140,7 @@ class DecoupledLearner(ExitLearner):
 
 
 def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group], encoder: str) -> None:
-    """Make the first interaction layer match tokens, by the states of some training texts at the join."""
+    """Make the first interaction layer match tokens, given the states of some training texts at the join."""
     if not model.shape.joint_exits:
         raise CascadaError("model.start is matching, but model.exits has no layer above the join that could start so.")
     if keeps_interaction(encoder, model.shape):
@@ -162,7 +162,7 @@ def start_by_matching(model: DecoupledRanker, tokenizer: SideTokenizer, groups: 
 
 @torch.no_grad()
 def start_comparing(model: DecoupledRanker, examples: SideExamples) -> None:
-    """Start the scale and shift of each exit that compares the two sides by the similarities of some training lists."""
+    """Initialise the scale and shift of each exit that compares the two sides, from similarities in training lists."""
     model.eval()
     comparing = model.comparing
     similarities: dict[JoinExit, list[torch.Tensor]] = {head: [] for head in comparing.values()}
@@ -183,7 +183,7 @@ def start_comparing(model: DecoupledRanker, examples: SideExamples) -> None:
 
 
 def start_projection(model: DecoupledRanker, tokenizer: SideTokenizer, groups: Sequence[Group]) -> None:
-    """Start the projection to fewer dimensions by the documents' states of some training texts."""
+    """Initialise the projection to fewer dimensions from the states of some training documents."""
     tokens = tokenizer.document.encode_alone(some_texts(groups))
     ids, mask, _ = tokens.padded(np.arange(len(tokens)), tokenizer.pad_id)
     with torch.no_grad():
@@ -192,7 +192,7 @@ def start_projection(model: DecoupledRanker, tokenizer: SideTokenizer, groups: S
 
 
 def some_texts(groups: Sequence[Group]) -> list[str]:
-    """The texts that a start by the states of training texts is estimated from."""
+    """The training texts from whose states weights are initialised."""
     return [text for group in evenly_spaced(groups, STATE_QUESTIONS) for text in group.texts[:STATE_TEXTS]]
 
 
@@ -221,7 +221,7 @@ def filled_store(folder: str, encoder: DocumentEncoder, texts: Sequence[str]) ->
 def shape_of(settings: DecoupledModel) -> DecoupledShape:
     """The shape that a recipe describes; without a join, DC-BERT's with one interaction layer.
 
-    What a recipe that starts from an export leaves open is as in the export.
+    A recipe that starts from an export has the export's shape where it gives no setting.
     """
     exported = starting_export(settings.encoder)
     if exported is not None:

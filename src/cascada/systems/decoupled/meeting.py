@@ -14,7 +14,7 @@ from cascada.encoders.encoder import StagedEncoder, mean_of_tokens
 from cascada.systems.decoupled.interaction import Side
 
 START_DEVIATION = 2.0
-"""How far the scores of a question's documents deviate when training starts."""
+"""The standard deviation of the scores of a question's documents when training starts."""
 
 
 class JoinExit(nn.Module):
@@ -49,9 +49,9 @@ class JoinExit(nn.Module):
     def start(self, lists: Sequence[Tensor]) -> None:
         """Start from the similarities of some questions' documents, for each question (pairs,), or (pairs, n).
 
-        Several similarities start with the same say. Similarities of encoders deviate by .01 to .1 among a question's
-        documents. If scores did so too, the towers would learn to spread the similarities before they learn to order
-        the documents.
+        Several similarities are weighted to have the same standard deviation. That of an encoder's similarities is .01
+        to .1 among a question's documents. With scores as close as that, the towers would learn to spread the
+        similarities before they learn to order the documents.
         """
         if self.weights is not None:
             deviations = torch.stack([own.std(0, correction=0) for own in lists]).mean(0).clamp(min=1e-6)

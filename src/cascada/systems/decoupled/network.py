@@ -43,12 +43,12 @@ class DecoupledRanker(nn.Module):
         self.document = tower(encoder, shape.join)
         self.question = copy.deepcopy(self.document) if shape.towers == "two" else None
         lengths = (shape.question_length, shape.max_length) if shape.joint_exits else (0, 0)  # nothing is joined
-        self.meet = GlobalEmbeddings.of(encoder, *lengths)  # a name in saved weights
+        self.meet = GlobalEmbeddings.of(encoder, *lengths)  # saved weights have this name
         if shape.keep:
             self.down, self.up = projections(self.hidden, shape.keep)
         self.interaction = interaction(encoder, shape)
         similarities = 2 if shape.match == "both" else 1
-        self.cosine = JoinExit(similarities) if shape.exit_at_join else None  # a name in saved weights
+        self.cosine = JoinExit(similarities) if shape.exit_at_join else None  # saved weights have this name
         self.below = nn.ModuleDict({str(exit): JoinExit() for exit in shape.tower_exits})
         self.exit_zero = ExitZeroWeights(self.document) if shape.exit_zero else None
         zero = shape.adds_to_cosine
@@ -146,7 +146,7 @@ class DecoupledRanker(nn.Module):
     def _from_join(
         self, sides: tuple[Side, Side], exits: Sequence[int], wanted: set[int], *, stop_gradient: bool, teacher: bool
     ) -> dict[int, Tensor]:
-        """The logits of the `wanted` exits at the join and above it; `exits` are those that are passed."""
+        """The logits of the `wanted` exits at the join and above it; `exits` are those up to the highest needed."""
         gradient, join = torch.is_grad_enabled(), self.shape.join
         pairs: Any = self._pairs_input(*sides) if exits[-1] > join else (sides[0][0],)
         logits: dict[int, Tensor] = {}

@@ -35,7 +35,7 @@ class DecoupledModel(Settings):
     """Dropout of the classifiers; the encoder keeps its own."""
     start: Literal["copy", "matching"] = "copy"
     """How the layers above the join start: as a `copy` of the encoder's last layers, as in the paper; or, `matching`,
-    with the attention of the first of them replaced, so that a token attends to its like."""
+    with the attention of the first of them replaced, so that a token attends to similar ones."""
     scores: Scores = DecoupledShape.scores
     """`own`: each exit above the join predicts a score. `added`: it predicts a correction to the score at the join,
     initialised to zero."""
@@ -44,7 +44,7 @@ class DecoupledModel(Settings):
     mean encodings, or by the weighted sum of `both`."""
 
     question_prompt: str = DecoupledShape.question_prompt
-    """What stands before every question, as the encoder was trained to read: `query: ` for E5."""
+    """The prefix of every question that the encoder was trained with: `query: ` for E5."""
     document_prompt: str = DecoupledShape.document_prompt
     """The same for documents: `passage: ` for E5."""
 

@@ -56,7 +56,7 @@ class DecoupledShape:
     weighted sum of `both`. Exits below the join have `late`."""
 
     question_prompt: str = ""
-    """What stands before every question, as the encoder was trained to read: `query: ` for E5."""
+    """The prefix of every question that the encoder was trained with: `query: ` for E5."""
     document_prompt: str = ""
     """The same for documents: `passage: ` for E5."""
 

@@ -94,10 +94,10 @@ class SideEncoder:
             return tokenizer.document.encode_alone(texts)
         return tokenizer.lay_out_documents(tokens, np.unique(document_of, return_index=True)[1])
 
-    def _operations(self, sides: EncodedSides, found: DocumentEncodings) -> Ints:
+    def _operations(self, sides: EncodedSides, encodings: DocumentEncodings) -> Ints:
         """Operations of encoding what was not in the store, (pairs,), counted at a document's first pair."""
         operations = self.engine.flop_counts.tower(sides.document_lengths, document=True)
-        return counted_once(sides.document_of, np.where(found.computed[sides.document_of], operations, 0))
+        return counted_once(sides.document_of, np.where(encodings.computed[sides.document_of], operations, 0))
 
 
 class DecoupledStage:

@@ -1,7 +1,7 @@
 """From an int8 export back to a network that can be trained, with dequantised weights. The bundled model is an export.
 
-Only a ranker that ends at the join, on an encoder of BERT's layout, can be unpacked. Of one with layers above the join,
-train the ranker that it was exported from.
+Only a ranker that ends at the join, on an encoder of BERT's layout, can be unpacked. Instead of one with layers above
+the join, train the ranker that it was exported from.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Graph:
         return next(onnx.helper.get_attribute_value(value) for value in node.attribute if value.name == name)
 
     def embeddings(self) -> Weights:
-        """A graph of one side has the type of its tokens added to the positions already: the types are zero."""
+        """The weights of the embeddings; those of types are zero, since a side's type was added to the positions."""
         words, scale = self.of("Gather", dimensions=2)
         (positions,) = self.of("Slice", dimensions=2)
         gamma, beta = self.of("LayerNormalization", dimensions=1)
@@ -108,7 +108,7 @@ class Graph:
                 yield weight, biases[0] if biases else np.zeros(weight.shape[1], np.float32)
 
     def layers(self, first: int) -> Weights:
-        """The weights of the graph's layers, of which `first` stand before it."""
+        """The weights of the graph's layers, which follow the first `first` of the tower."""
         weights: Weights = {}
         attention = zip(self.of("Attention", dimensions=2), self.of("Attention", dimensions=1), strict=True)
         for number, (weight, bias) in enumerate(attention):

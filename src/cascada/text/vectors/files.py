@@ -14,7 +14,7 @@ from cascada.core.errors import CascadaError, DataError
 
 
 def read_text(path: Path, wanted: Container[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Yield the wanted words that a text file has, in its order.
+    """Yield the wanted words of a text file with their vectors, in its order.
 
     Each line has a word and its numbers (GloVe); word2vec adds a first line with two counts.
     """
@@ -34,9 +34,9 @@ def read_text(path: Path, wanted: Container[str]) -> Iterator[tuple[str, NDArray
 
 
 def read_binary(path: Path, wanted: Container[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Yield the wanted words that word2vec's binary file has, in its order.
+    """Yield the wanted words of a word2vec binary file with their vectors, in its order.
 
-    It has a line with two counts, then each word, a space and its float32 numbers.
+    The file has a line with two counts, then each word, a space and its float32 numbers.
     """
     with _opened(path) as file:
         try:

@@ -21,7 +21,8 @@ def vectors_for(words: Sequence[str], source: str | Path) -> tuple[Floats2d, NDA
     """Vectors (words, size), and (words,) whether the source has the word. A word that it lacks gets zeros.
 
     `source` is GloVe's text file, word2vec's text or binary (`.bin`) file, any of them gzipped (`.gz`), or a folder
-    with spaCy's table. Words are in lower case; a word that the source has only as a name, `Paris`, gets that vector.
+    with spaCy's table. `words` are in lower case; a word that the source has only capitalised or in capitals, such as
+    `Paris`, gets that vector.
     """
     path = Path(source)
     if not path.exists():

@@ -10,6 +10,7 @@ from cascada.bench.engines import FULL_INT8, SENTENCE_TRANSFORMERS, Engine, engi
 from cascada.bench.measure import GUARD, MeasuringPlan, measure
 from cascada.bench.peer_folder import write_peer
 from cascada.bench.quality import Quality
+from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, qrels
 from cascada.metrics import evaluate
 from cascada.ranking.inputs import RankOptions
@@ -73,6 +74,17 @@ def test_a_plan_has_the_figures_that_evaluate_finds_for_it(quality, texts, tmp_p
         assert rows[name]["quality"]["MAP"] == pytest.approx(found)
     costs = [rows[name]["quality"]["relative_cost"] for name in rows]
     assert costs == [1, pytest.approx((9 + 5) / 18)]
+
+
+def test_lists_that_cannot_be_filled_up_are_rejected_with_the_number_of_texts(quality):
+    distinct = len({text for group in quality.groups for text in group.texts})
+    quality.check_candidates([9, distinct])
+    with pytest.raises(CascadaError) as caught:
+        quality.check_candidates([distinct + 1])
+    assert str(caught.value) == (
+        f"--candidates {distinct + 1}: the 5 questions of dev have only {distinct} distinct texts to fill a list up "
+        "with; ask for fewer candidates, or take more --questions."
+    )
 
 
 def test_the_first_tokens_head_goes_with_the_layers_so_that_a_peer_finds_the_same(

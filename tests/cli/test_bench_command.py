@@ -6,6 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from cascada.bench import picture
 from cascada.cli.main import app
 from cascada.core.errors import CascadaError
 from cascada.systems.export import export
@@ -58,8 +59,9 @@ def test_results_are_shown_again_without_measuring(measured, tmp_path):
     assert "cascada int8 α=0.5" in run("--from", measured[0]).stdout
 
 
-def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(measured, tmp_path, words):
-    exported = measured[0].parent / "exported"
+@pytest.fixture
+def data(tmp_path, words):
+    """Four questions with eight candidates each."""
     lines = [
         {
             "id": f"q{number}",
@@ -76,14 +78,17 @@ def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(mea
         for number in range(4)
     ]
     (tmp_path / "dev.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    return tmp_path / "dev.jsonl"
+
+
+def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(measured, data, tmp_path):
+    exported = measured[0].parent / "exported"
     (tmp_path / "results.json").write_text(
-        run(exported, tmp_path / "dev.jsonl", "--quick", "--engines", "int8 α=0", "--drop", "0.5", "--json").stdout
+        run(exported, data, "--quick", "--engines", "int8 α=0", "--drop", "0.5", "--json").stdout
     )
     found = json.loads((tmp_path / "results.json").read_text())
     rows = {row["engine"]: row for row in found["engines"]}
-    evaluated = CliRunner().invoke(
-        app, ["evaluate", str(exported), str(tmp_path / "dev.jsonl"), "--drop", "0.5", "--json"]
-    )
+    evaluated = CliRunner().invoke(app, ["evaluate", str(exported), str(data), "--drop", "0.5", "--json"])
     assert rows["cascada int8, drop 0.5"]["quality"]["MAP"] == pytest.approx(json.loads(evaluated.stdout)["MAP"])
     assert found["quality"]["questions"] == 4
     assert found["texts"]["lists"] == 2
@@ -93,6 +98,79 @@ def test_with_data_every_row_has_its_quality_and_a_plan_of_ones_own_is_a_row(mea
         r"MAP on \S*dev\S* .*\(4 questions, 8 candidates on average\), and mean seconds on the lists as they are", shown
     )
     assert (tmp_path / "quality.png").stat().st_size > 10_000
+
+
+def test_plans_that_are_given_twice_are_one_row(measured, data):
+    arguments = ["--quick", "--engines", "cascada int8 α=0", "--drop", "0.5", "--drop", "0.50", "--json"]
+    done = run(measured[0].parent / "exported", data, *arguments)
+    assert done.exit_code == 0, done.output
+    names = [row["engine"] for row in json.loads(done.stdout)["engines"]]
+    assert names == ["cascada int8 α=0", "cascada int8, drop 0.5"]
+
+
+def test_the_number_of_lists_is_that_of_the_lists_that_were_timed(measured, data, tmp_path):
+    short = ["--repeats", 4, "--seconds", 0, "--starts", 0, "--engines", "cascada int8 α=0", "--json"]
+    done = run(measured[0].parent / "exported", data, *short)
+    found = json.loads(done.stdout)
+    assert [len(cell["seconds"]) for cell in found["engines"][0]["cells"]] == [3]
+    assert found["texts"]["lists"] == 3
+    (tmp_path / "results.json").write_text(done.stdout)
+    assert "over 3 lists of the data" in run("--from", tmp_path / "results.json", "--markdown").stdout
+
+
+def test_the_bundled_models_own_plan_is_a_row_under_its_name():
+    arguments = ["--engines", "cascada int8 α=0.5", "--candidates", 2, "--repeats", 1, "--starts", 0, "--json"]
+    done = run("cascada-mini", *arguments)
+    assert done.exit_code == 0, done.output
+    rows = {row["engine"]: row for row in json.loads(done.stdout)["engines"]}
+    assert len(rows["cascada int8, own plan"]["cells"]) == 1
+
+
+def test_the_tables_are_printed_before_a_picture_that_fails(measured, tmp_path, monkeypatch):
+    def fails(results, path):
+        raise CascadaError("There is no space left.")
+
+    monkeypatch.setattr(picture, "draw", fails)
+    done = run("--from", measured[0], "--markdown", "--picture", tmp_path / "speed.png")
+    assert "no space left" in str(done.exception)
+    assert "| cascada int8 α=0.5 |" in done.stdout
+
+
+def test_a_list_of_results_that_was_printed_can_be_read_again(measured, tmp_path):
+    several = run("--from", measured[0], "--from", measured[0], "--json").stdout
+    (tmp_path / "several.json").write_text(several)
+    shown = run("--from", tmp_path / "several.json", "--markdown").stdout
+    assert shown.count("| cascada int8 α=0.5 | ") == 2 * run("--from", measured[0], "--markdown").stdout.count(
+        "| cascada int8 α=0.5 | "
+    )
+    refused = run("--from", tmp_path / "several.json", "--picture", tmp_path / "speed.png")
+    assert "--picture plots the results of one run" in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--candidates", 400], "--candidates 400: the 4 questions of "),
+        (["--drop", "0.5,0.5"], "drop has 2 ratios, but this ranker drops candidates at 1 exits."),
+        (["--drop", "1.5"], "a drop ratio is a number from 0 to below 1"),
+        (["--picture", "nowhere/speed.png"], "there is no folder nowhere"),
+        (["--picture", "speed.doc"], "its name must end in .png"),
+    ],
+)
+def test_a_mistake_is_found_before_anything_is_measured(measured, data, arguments, sentence):
+    done = run(measured[0].parent / "exported", data, *arguments)
+    assert isinstance(done.exception, CascadaError)
+    assert sentence in str(done.exception)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--split", "dev"), ("--qrels", "qrels.txt"), ("--measure", "MAP"), ("--questions", 50)]
+)
+def test_options_of_the_data_are_refused_without_data(option, value):
+    problem = run("--quick", option, value).exception
+    assert isinstance(problem, CascadaError)
+    assert f"{option} is for measuring quality on data" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +197,18 @@ def test_mistakes_are_one_sentence(arguments, sentence):
     assert sentence in str(problem)
 
 
-def test_a_file_of_another_kind_is_rejected(tmp_path):
-    (tmp_path / "other.json").write_text('{"MAP": 1}')
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"MAP": 1}',
+        "[]",
+        "3",
+        '{"engines": [], "machine": {}, "model": {}, "texts": {}}',
+        '{"engines": [{"engine": "cascada"}], "machine": {}, "model": {}, "texts": {}}',
+    ],
+)
+def test_a_file_of_another_kind_or_a_damaged_one_is_rejected(tmp_path, content):
+    (tmp_path / "other.json").write_text(content)
     problem = run("--from", tmp_path / "other.json").exception
     assert isinstance(problem, CascadaError)
-    assert "no results of `cascada bench --json`" in str(problem)
+    assert str(problem) == f"{tmp_path / 'other.json'} has no results of `cascada bench --json`."

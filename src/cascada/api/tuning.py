@@ -11,6 +11,7 @@ from typing import Any, Literal
 from cascada.api.arguments import Data, LocalPath, OnProgress, count_pairs, load_data, reporting
 from cascada.core.errors import CascadaError, require
 from cascada.core.folder import read_shape
+from cascada.core.pictures import check_picture
 from cascada.data import Group
 from cascada.metrics import Measure
 from cascada.ranking import Ranker
@@ -30,7 +31,7 @@ from cascada.ranking.tuning import (
     within_loss,
 )
 from cascada.ranking.tuning import tune as tune_scores
-from cascada.ranking.tuning.picture import check_picture, draw
+from cascada.ranking.tuning.picture import draw
 from cascada.ranking.tuning.scores_file import load_scores, save_scores
 from cascada.systems.load import model_digest
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cascada.bench.measure import Row
+from cascada.core.errors import CascadaError
 from cascada.data import Group, Qrels
 from cascada.metrics import evaluate
 
@@ -37,6 +38,16 @@ class Quality:
     def texts(self) -> list[tuple[str, list[str]]]:
         """Questions with their candidates, as the engines get them."""
         return [(group.question, list(group.texts)) for group in self.groups]
+
+    def check_candidates(self, counts: Sequence[int]) -> None:
+        """Reject a number of candidates that a list cannot be filled up to: every text comes once."""
+        distinct = len({text for group in self.groups for text in group.texts})
+        largest = max(counts, default=0)
+        if largest > distinct and any(len(group.candidates) < largest for group in self.groups):
+            raise CascadaError(
+                f"--candidates {largest}: the {len(self.groups)} questions of {self.name} have only {distinct:,} "
+                "distinct texts to fill a list up with; ask for fewer candidates, or take more --questions."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """What the results say about the data."""

@@ -195,11 +195,22 @@ def _how_timed(results: dict[str, Any]) -> str:
 
 
 def _lists_timed(results: dict[str, Any]) -> str:
-    """What the times are a mean over."""
-    lists = results["texts"].get("lists")
+    """What the times are a mean over; where time ran out, fewer lists than at other numbers of candidates."""
+    timed = {count: _repeats(results, count) for count in candidates(results)}
+    if not results["texts"].get("lists") or not timed:
+        return ""
+    if len(set(timed.values())) == 1:
+        over = f", over {next(iter(timed.values()))} lists of the data"
+    else:
+        over = ", over lists of the data: " + ", ".join(f"{number} {at(count)}" for count, number in timed.items())
     ranked = next((_ranked(cell) for row in results["engines"] if (cell := _cell(row, OWN_LISTS))), None)
-    own = f"; own lists: {ranked:.0f} candidates on average" if ranked else ""
-    return f", over {lists} lists of the data{own}" if lists else ""
+    return over + (f"; own lists: {ranked:.0f} candidates on average" if ranked else "")
+
+
+def _repeats(results: dict[str, Any], candidates: int) -> int:
+    """How many repeats were timed at this number of candidates; with data, all engines were timed equally often."""
+    cells = [cell for row in results["engines"] if (cell := _cell(row, candidates))]
+    return max(len(cell["seconds"]) for cell in cells)
 
 
 def _column(candidates: int) -> str:

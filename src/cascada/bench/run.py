@@ -30,6 +30,7 @@ from cascada.core.errors import CascadaError
 from cascada.core.folder import CROSS_ENCODER, TRANSFORMER, read_shape
 from cascada.core.probe import installed_version
 from cascada.data.sample import evenly_spaced
+from cascada.systems.cascade.shape import default_exits
 from cascada.systems.load import folder_of
 from cascada.text.pairs import PairTokenizer
 
@@ -70,30 +71,32 @@ class Bench:
 
     def run(self) -> dict[str, Any]:
         """All results, as JSON prints them."""
+        if self.quality:
+            self.quality.check_candidates([count for count in self.plan.candidates if count != OWN_LISTS])
         with tempfile.TemporaryDirectory(prefix="cascada-bench-") as work:
             prepared = self._prepared(Path(work))
             folders = prepared.folders
             exported = folders.get("int8") or folders["fp32"]
             shape = read_shape(exported)
             plan = self._plan()
-            texts, lengths = self._write_texts(Path(work) / "texts.json", exported, plan)
-            engines = fitting(self.engines, len(shape["exits"]))
+            texts = self._write_texts(Path(work) / "texts.json")
+            engines = measure(
+                fitting(self.engines, len(shape["exits"])),
+                folders,
+                plan,
+                texts=texts,
+                max_length=shape["max_length"],
+                peers=self.peers,
+                quality=partial(self._measure_quality, own_head=prepared.own_head),
+                on_progress=self.on_progress,
+            )
             results = {
                 "machine": machine(),
                 "model": {"source": Path(self.source).name, "layers": shape["exits"][-1]}
                 | {"peer_graphs": prepared.graphs}
                 | {key: shape[key] for key in ("exits", "hidden", "feed_forward", "max_length")},
-                "texts": {"seed": self.seed, "lists": len(plan.lists), **lengths},
-                "engines": measure(
-                    engines,
-                    folders,
-                    plan,
-                    texts=texts,
-                    max_length=shape["max_length"],
-                    peers=self.peers,
-                    quality=partial(self._measure_quality, own_head=prepared.own_head),
-                    on_progress=self.on_progress,
-                ),
+                "texts": self._about_texts(texts, exported, plan.lists[: _most_repeats(engines)]),
+                "engines": engines,
             }
             if self.quality:
                 results["quality"] = self.quality.to_dict()
@@ -120,8 +123,8 @@ class Bench:
         if self.quality:
             self.quality.measured(rows, own_head=own_head, on_progress=self.on_progress)
 
-    def _write_texts(self, path: Path, exported: Path, plan: MeasuringPlan) -> tuple[Path, dict[str, float]]:
-        """Write the texts to time with, and the data set if there is one; return the path and the pairs' lengths.
+    def _write_texts(self, path: Path) -> Path:
+        """Write the texts to time with, and the data set if there is one.
 
         With data, `question` and `candidates` are what processes load and start with.
         """
@@ -131,7 +134,13 @@ class Bench:
         data_texts = [text for _, texts in data for text in texts]
         candidates = list(islice(cycle(data_texts), count)) if data_texts else sentences(count, self.seed)
         path.write_text(json.dumps({"question": question, "candidates": candidates, "data": data}), encoding="utf-8")
-        return path, _lengths(exported, [data[place] for place in plan.lists] or [(question, candidates)])
+        return path
+
+    def _about_texts(self, path: Path, exported: Path, timed: Sequence[int]) -> dict[str, Any]:
+        """How many lists of the data were timed, and how long their pairs are; without data, the one list's."""
+        texts = json.loads(path.read_text(encoding="utf-8"))
+        lists = [texts["data"][place] for place in timed] or [(texts["question"], texts["candidates"])]
+        return {"seed": self.seed, "lists": len(timed), **_lengths(exported, lists)}
 
     def _prepared(self, work: Path) -> Prepared:
         source = folder_of(self.source)
@@ -179,6 +188,19 @@ class Bench:
             return once(sys.executable, "-m", module, *arguments, timeout=PREPARE_TIMEOUT)
         except ChildFailed as failure:
             raise CascadaError(f"{self.source} could not be prepared: {failure}") from failure
+
+
+def exits_of(source: str) -> tuple[int, ...]:
+    """The exits of what is measured: a ranker's folder, a cross-encoder, or a shape such as 12x384."""
+    folder = folder_of(source)
+    if folder.is_dir() or not SHAPE.fullmatch(source):
+        return tuple(read_shape(folder)["exits"])
+    return default_exits(int(source.partition("x")[0]))
+
+
+def _most_repeats(engines: Sequence[dict[str, Any]]) -> int:
+    """How often an engine was timed at most; fewer than planned if time ran out."""
+    return max((len(cell["seconds"]) for row in engines for cell in row["cells"]), default=0)
 
 
 def machine() -> dict[str, Any]:

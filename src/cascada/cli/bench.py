@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cascada.cli.options import AsJson, Root, numbers
-from cascada.core.errors import CascadaError, described, require
+from cascada.core.errors import CascadaError, require
 
 if TYPE_CHECKING:
     from cascada.bench.engines import Engine
@@ -21,6 +21,8 @@ CANDIDATES = "10,100,400,1000,4000"
 LISTS = "lists"
 """In place of a number of candidates: the lists of the data as they are."""
 QUICK_SHAPE = "2x24"
+QUESTIONS = 50
+"""Questions of the data that quality is measured on by default."""
 
 
 def bench(
@@ -46,8 +48,11 @@ def bench(
         str | None, typer.Option(help="The measure of quality; by default MAP, for graded data nDCG@10.")
     ] = None,
     questions: Annotated[
-        int, typer.Option(min=1, help="Questions of the data to measure quality on, spread over all of them.")
-    ] = 50,
+        int | None,
+        typer.Option(
+            min=1, help=f"Questions of the data to measure quality on, spread over all; by default {QUESTIONS}."
+        ),
+    ] = None,
     drop: Annotated[
         list[str] | None,
         typer.Option(help="A row with these drop ratios at every exit but the last: 0.8,0.3,0.3; may be repeated."),
@@ -109,6 +114,8 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Compare Cascada's engines with other libraries' on the same weights, in one run."""
+    from cascada.bench.results import read_results
+    from cascada.core.pictures import check_picture
     from cascada.systems.load import BUNDLED_FOLDER
 
     if model and shape:
@@ -117,23 +124,34 @@ def bench(
         _check_shape(shape)
     if data and (shape or (quick and not model)):
         raise CascadaError("Random weights find nothing: to measure quality, name a trained ranker.")
-    if picture and results and len(results) > 1:
-        raise CascadaError("--picture plots a single file of results.")
+    if not data:
+        _refuse_without_data(split=split, qrels=qrels, measure=measure, questions=questions)
+    if picture:
+        check_picture(picture)
     if results:
-        reports = [_read(path) for path in results]
+        reports = [report for path in results for report in read_results(path)]
     else:
         source = model or shape or (QUICK_SHAPE if quick else str(BUNDLED_FOLDER))
         candidates = candidates or (LISTS if data else "4,12" if quick else CANDIDATES)
         repeats = 2 if quick else repeats
         wanted = _engines(source, engines, drop or [])
         plan = _measuring_plan(candidates, repeats, seconds, timeout, quick=quick, data=bool(data))
-        quality = _quality(data, root, split, qrels, measure, questions) if data else None
+        quality = _quality(data, root, split, qrels, measure, questions or QUESTIONS) if data else None
         reports = [_run(source, wanted, plan, seed, peers, quality, 1 if quick else starts)]
+    if picture and len(reports) > 1:
+        raise CascadaError("--picture plots the results of one run, and there are several.")
+    _print(reports, as_json=as_json, as_markdown=as_markdown)
     if picture:
         from cascada.bench.picture import draw
 
         draw(reports[0], picture)
-    _print(reports, as_json=as_json, as_markdown=as_markdown)
+
+
+def _refuse_without_data(**given: object) -> None:
+    """Options that say how to read and judge data mean nothing without data."""
+    for name, value in given.items():
+        if value is not None:
+            raise CascadaError(f"--{name} is for measuring quality on data: name the data after the model.")
 
 
 def _check_shape(shape: str) -> None:
@@ -146,15 +164,23 @@ def _check_shape(shape: str) -> None:
 
 
 def _engines(source: str, parts: str | None, drops: list[str]) -> list[Engine]:
-    """The engines to measure; the model's own plan and the plans given are always among them."""
+    """The engines to measure; the model's own plan and the plans given are always among them, none of them twice."""
     from cascada.bench.engines import ENGINES, OWN_PLAN, engines_named, with_plan
+    from cascada.bench.run import exits_of
     from cascada.core.folder import PLAN_FILE
+    from cascada.ranking.plan import drop_plan
+    from cascada.systems.load import folder_of
 
     wanted = engines_named(parts.split(",") if parts else None)
     if not wanted:
         raise CascadaError(f"--engines {parts}: there are {', '.join(engine.name for engine in ENGINES)}.")
-    own = [OWN_PLAN] if (Path(source) / PLAN_FILE).is_file() else []
-    return [*wanted, *own, *(with_plan(numbers(drop, "--drop") or []) for drop in drops)]
+    exits = exits_of(source)
+    plans = [numbers(drop, "--drop") or [] for drop in drops]
+    for plan in plans:
+        drop_plan(plan, len(exits))  # raises an error if the ratios do not fit the exits
+    own = [OWN_PLAN] if (folder_of(source) / PLAN_FILE).is_file() else []
+    engines = [*wanted, *own, *map(with_plan, plans)]
+    return list({engine.name: engine for engine in engines}.values())
 
 
 def _measuring_plan(
@@ -206,16 +232,6 @@ def _run(
 
 def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CascadaError(f"{path} cannot be read as results: {described(error)}") from error
-    if not isinstance(report, dict) or not {"engines", "machine", "model", "texts"} <= report.keys():
-        raise CascadaError(f"{path} has no results of `cascada bench --json`.")
-    return report
 
 
 def _print(reports: list[dict[str, Any]], *, as_json: bool, as_markdown: bool) -> None:

@@ -19,18 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PICTURES = (".png", ".svg", ".pdf")
-"""Endings of the formats that `draw` writes."""
-
 INK, CHOSEN, WITHOUT = "#222222", "#d62728", "#e07b00"
-
-
-def check_picture(path: Path) -> None:
-    """Raise an error if `draw` cannot write to this path."""
-    if not path.resolve().parent.is_dir():
-        raise CascadaError(f"The picture {path} cannot be written: there is no folder {path.parent}.")
-    if path.suffix not in PICTURES:
-        raise CascadaError(f"The picture {path} cannot be written: its name must end in {', '.join(PICTURES)}.")
 
 
 def draw(tuning: Tuning, path: Path, measures: Sequence[str] | None = None) -> None:

@@ -8,6 +8,7 @@ from cascada.cli.cut import cut
 from cascada.core.errors import CascadaError
 from cascada.data import load
 from cascada.ranking import Ranker
+from cascada.systems.cut import cut as write
 
 
 def test_the_exits_that_are_named_are_kept(cascade_folder, tmp_path, capsys):
@@ -71,6 +72,33 @@ def test_weights_that_are_not_better_on_another_set_are_not_kept(cascade_folder,
     assert "The learned weights are not kept." in capsys.readouterr().out
     scores = [next(Ranker.load(misleading / name).exit_scores([(words[0], words[1:5])])) for name in ("idf", "same")]
     assert scores[0].tolist() == scores[1].tolist()
+
+
+def test_learning_again_compares_with_the_weights_it_had(cascade_folder, misleading, capsys):
+    lists = str(misleading / "lists.jsonl")
+    cut(cascade_folder, misleading / "learned", "0,2,4", misleading / "texts.txt", lists)
+    capsys.readouterr()
+    cut(misleading / "learned", misleading / "again", "0,2,4", learn=lists)
+    told = capsys.readouterr().out
+    assert "by the weights it had 100.0%. The learned weights are not kept." in told
+    assert "IDF" not in told
+
+
+@pytest.mark.parametrize("content", ["", "\n\n  \n"])
+def test_a_file_without_texts_is_refused(cascade_folder, tmp_path, content):
+    (tmp_path / "empty.txt").write_text(content)
+    with pytest.raises(CascadaError) as caught:
+        cut(cascade_folder, tmp_path / "out", "0,4", tmp_path / "empty.txt")
+    assert str(caught.value) == f"{tmp_path / 'empty.txt'} has no texts."
+    with pytest.raises(CascadaError, match="There are no texts to compute the IDF of exit 0 from"):
+        write(cascade_folder, (0, 4), tmp_path / "out", texts=content.split("\n"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_texts_are_refused_without_exit_0(cascade_folder, tmp_path):
+    (tmp_path / "texts.txt").write_text("bada\n")
+    with pytest.raises(CascadaError, match=r"Texts are what exit 0 takes IDF from: have it among the exits"):
+        cut(cascade_folder, tmp_path / "out", "4", tmp_path / "texts.txt")
 
 
 @pytest.mark.parametrize(

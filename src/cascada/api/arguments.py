@@ -62,14 +62,16 @@ def reader_questions(data: Data, **others: object) -> list[MarkedQuestion]:
 
 
 def read_texts(path: LocalPath) -> list[str]:
-    """The texts of a file: the "text" of each line of JSONL, otherwise each line."""
+    """The texts of a file: the "text" of each line of JSONL, otherwise each line. There must be some."""
     from cascada.data.lines import lines
     from cascada.search import read
 
     source = Path(path)
-    if ".jsonl" in source.suffixes:
-        return [document.text for document in read(source)]
-    return [line.text for line in lines(source)]
+    rows = read(source) if ".jsonl" in source.suffixes else lines(source)
+    texts = [row.text for row in rows]
+    if not any(text.strip() for text in texts):
+        raise CascadaError(f"{source} has no texts.")
+    return texts
 
 
 def count_pairs(groups: Sequence[Group]) -> int:

@@ -23,7 +23,8 @@ def cut(
     learn: Annotated[
         str | None,
         typer.Option(
-            help="Learn exit 0's weights, starting from IDF, on these lists: a known name (with --root), a file …"
+            help="Learn exit 0's weights, starting from IDF (--texts) or those it has, on these lists: a known name "
+            "(with --root), a file …"
         ),
     ] = None,
     check: Annotated[
@@ -47,7 +48,7 @@ def cut(
     from cascada.systems.cut import cut as write
 
     if check and not learn:
-        raise CascadaError("--check compares learned weights with IDF: say what to learn from (--learn DATA).")
+        raise CascadaError("--check compares learned weights with those before: say what to learn from (--learn DATA).")
     lists = load_data(learn, root, split, "clean", default_split="train")[0] if learn else None
     checked = load_data(check, root, None, "clean", default_split="dev")[0] if check else None
     compared = write(model, kept, out, texts=read_texts(texts) if texts else None, learn=lists, check=checked)

@@ -30,8 +30,9 @@ def cut(
     """Write the ranker in `folder` to `output`, with some of its exits.
 
     Exit 0 can be added to every transformer and decoupled ranker; `texts` are what the IDF of its word pieces is
-    computed from. With `learn`, the weights of word pieces are learned from these lists, and kept if they measure
-    better than IDF on `check`, or on a fifth of the questions that is left out. Returns a sentence on how they compare.
+    computed from. With `learn`, the weights of word pieces are learned from these lists, starting from IDF or the
+    weights that exit 0 has, and kept if they measure better than those on `check`, or on a fifth of the questions that
+    is left out. Returns a sentence on how they compare.
     """
     kind = kind_of(folder)
     require_trained(folder, kind, "a trained ranker")
@@ -42,23 +43,35 @@ def cut(
     unknown = [exit for exit in exits if exit and exit not in known]
     if unknown:
         raise CascadaError(f"{folder} has no exit at layer {unknown[0]}; it has {', '.join(map(str, known))}.")
-    if 0 in exits and 0 not in known and texts is None:
-        raise CascadaError("Exit 0 weighs word pieces by IDF: name a file of texts to compute it from (--texts FILE).")
-    if learn is not None and 0 not in exits:
-        raise CascadaError("The weights to learn are those of exit 0: have it among the exits (--exits 0,…).")
+    idf_texts = None if texts is None else [*texts]
+    _check_exit_zero(exits, known, idf_texts, learns=learn is not None)
     require_no_ranker(output)
     model = room.with_exits(folder, tuple(sorted(exits)))
-    if model.exit_zero and texts is not None:
+    if model.exit_zero and idf_texts is not None:
         tokenizer = PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id)
-        model.exit_zero.set_idf(tokenizer, texts)
-    compared = _learn(model, folder, learn, check) if learn is not None else None
+        model.exit_zero.set_idf(tokenizer, idf_texts)
+    before = "by the weights it had" if texts is None else "by IDF alone"
+    compared = _learn(model, folder, learn, check, before) if learn is not None else None
     kept = ", ".join(map(str, model.shape.exits))
     card = f"# A Cascada ranker\n\nExits {kept} of {folder.name}, without further training; its card follows.\n\n"
     room.save(model, output, tokenizer=folder, card=card + read_card(folder))
     return compared
 
 
-def _learn(model: Any, folder: Path, learn: Sequence[Group], check: Sequence[Group] | None) -> str:
+def _check_exit_zero(exits: Sequence[int], known: Sequence[int], texts: list[str] | None, *, learns: bool) -> None:
+    """Reject texts and lists that are of no use to exit 0, and an exit 0 without the texts that it needs."""
+    if 0 in exits and 0 not in known and texts is None:
+        raise CascadaError("Exit 0 weighs word pieces by IDF: name a file of texts to compute it from (--texts FILE).")
+    if texts is not None and 0 not in exits:
+        raise CascadaError("Texts are what exit 0 takes IDF from: have it among the exits (--exits 0,…).")
+    if texts is not None and not any(text.strip() for text in texts):
+        raise CascadaError("There are no texts to compute the IDF of exit 0 from: every one of them is empty.")
+    if learns and 0 not in exits:
+        raise CascadaError("The weights to learn are those of exit 0: have it among the exits (--exits 0,…).")
+
+
+def _learn(model: Any, folder: Path, learn: Sequence[Group], check: Sequence[Group] | None, before: str) -> str:
+    """`before` says in words which weights exit 0 has so far."""
     from cascada.systems.exit_zero_learning import learn_weights
 
     if check is None:
@@ -70,4 +83,5 @@ def _learn(model: Any, folder: Path, learn: Sequence[Group], check: Sequence[Gro
         raise CascadaError("There are too few questions to learn from: at least two, and one more to compare on.")
     tokenizer = PairTokenizer.load(folder, max_length=model.shape.max_length, pad_id=model.pad_id)
     encoder = getattr(model, "encoder", None) or model.document
-    return str(learn_weights(model.exit_zero, model.exit_zero.vectors(encoder), tokenizer, learn, check))
+    vectors = model.exit_zero.vectors(encoder)
+    return learn_weights(model.exit_zero, vectors, tokenizer, learn, check).sentence(before)

@@ -1,4 +1,4 @@
-"""Learn the weights of exit 0's word pieces from lists with labels, beginning at their IDF; nothing else changes.
+"""Learn the weights of exit 0's word pieces from lists with labels, beginning at those it has; nothing else changes.
 
     scores = scale · Σ_i w_i · max_j cos(q_i, t_j) / Σ_i w_i,   w = IDF · exp(d) · (IDF among the candidates)^¼
 
@@ -35,22 +35,23 @@ DROPPED = Decimal("0.7")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learned weights and IDF, on questions that nothing was learned from."""
+    """The learned weights and those before, on questions that nothing was learned from."""
 
-    idf: float
-    """The share of correct candidates that is kept if exit 0, weighted by IDF, drops DROPPED of every list."""
+    before: float
+    """The share of correct candidates that is kept if exit 0, by the weights it had, drops DROPPED of every list."""
     learned: float
     questions: int
 
     @property
     def better(self) -> bool:
-        return self.learned > self.idf
+        return self.learned > self.before
 
-    def __str__(self) -> str:
+    def sentence(self, before: str) -> str:
+        """The comparison in words; `before` names the weights that exit 0 had, such as "by IDF alone"."""
         verdict = "kept" if self.better else "not kept"
         return (
             f"Of {self.questions:,} questions that nothing was learned from, exit 0 keeps {self.learned:.1%} of the "
-            f"correct candidates when it drops {float(DROPPED):.0%}; by IDF alone {self.idf:.1%}. "
+            f"correct candidates when it drops {float(DROPPED):.0%}; {before} {self.before:.1%}. "
             f"The learned weights are {verdict}."
         )
 
@@ -65,12 +66,12 @@ def learn_weights(
     seed: int = 0,
 ) -> Comparison:
     """Learn from `groups`, compare on `check`, and leave the better weights in `exit_zero`."""
-    idf = exit_zero.weights.clone()
+    weights = exit_zero.weights.clone()
     before = correct_kept(vectors, tokenizer, check)
     learned = _learn(vectors, tokenizer, groups, seed)
     after = correct_kept(_with_weights(vectors, learned), tokenizer, check)
     comparison = Comparison(before, after, len(check))
-    exit_zero.weights.copy_(learned if comparison.better else idf)
+    exit_zero.weights.copy_(learned if comparison.better else weights)
     return comparison
 
 

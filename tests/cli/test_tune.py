@@ -1,6 +1,7 @@
 """`cascada tune`, as a user runs it."""
 
 import json
+import re
 import shutil
 from decimal import Decimal
 from pathlib import Path
@@ -196,6 +197,44 @@ def test_a_ranker_with_one_exit_has_nothing_to_tune(ranker_folder, data):
 def test_only_a_rankers_folder_can_keep_a_plan(data):
     with pytest.raises(CascadaError, match="There is no folder bm25"):
         tune("bm25", data, "--save")
+
+
+@pytest.fixture
+def with_exit_zero(model, words) -> Path:
+    """The same ranker with exit 0 in front."""
+    (model.parent / "texts.txt").write_text("\n".join(words))
+    folder = model.parent / "with-exit-zero"
+    cascada("cut", model, folder, "--exits", "0,2,4", "--texts", model.parent / "texts.txt")
+    return folder
+
+
+def test_bm25_before_exit_0_is_the_start(with_exit_zero, data, tmp_path):
+    ranker, scores, picture = f"bm25+{with_exit_zero}", tmp_path / "bm25.npz", tmp_path / "front.svg"
+    found = tune(ranker, data, "--ratios", "0,0.5", "--budget", 1, "--scores", scores, "--picture", picture)
+    assert [row["exit"] for row in found["single_exits"]] == ["start", 0, 2, 4]
+    assert {"start drops 0.5", "front without exit 0"} <= set(re.findall("<!-- (.*?) -->", picture.read_text()))
+    for row in found["front"]:
+        drop = ",".join(map(str, row["drop"]))
+        measured = json.loads(cascada("evaluate", ranker, data, "--drop", drop, "--json"))
+        assert row["relative_cost"] == pytest.approx(measured["relative_cost"])
+    assert tune(ranker, data, "--ratios", "0,0.5", "--budget", 1, "--scores", scores) == found
+
+
+def test_the_default_grid_of_bm25_and_of_exit_0_is_the_same_and_bm25_is_not_called_so(model, data, tmp_path):
+    found = tune(f"bm25+{model}", data, "--budget", 0.3, "--picture", tmp_path / "front.svg")
+    assert (found["single_exits"][0]["exit"], found["settings"]) == ("start", 49)
+    assert "exit 0" not in (tmp_path / "front.svg").read_text()
+
+
+def test_the_same_ranker_twice_has_exits_of_the_same_name(model, data):
+    with pytest.raises(CascadaError, match=r"same name \(2, 4, 2, 4\), so they cannot be tuned"):
+        tune(f"{model}+{model}", data)
+
+
+def test_the_plan_of_a_ranker_with_exit_0_is_saved(with_exit_zero, data):
+    drop = tune(with_exit_zero, data, "--budget", 0.5, "--save")["chosen"]["drop"]
+    saved = json.loads((with_exit_zero / "plan.json").read_text())
+    assert (saved["exits"], [float(ratio) for ratio in saved["drop"]]) == ([0, 2, 4], drop)
 
 
 def test_the_data_has_to_be_named(model):

@@ -117,7 +117,7 @@ def test_a_text_stays_on_its_line():
 def test_a_ranker_without_layers_has_no_layer_to_name():
     lines = drawn(Ranker.load("bm25").rank("a", ["a", "b"]))
     assert lines[3].startswith("start")
-    assert [line.split()[:1] for line in lines if "#" in line] == [["at"]]
+    assert [line.split()[:1] for line in lines if "#" in line] == [["start"]]
 
 
 def test_exit_0_computes_something_and_is_named():

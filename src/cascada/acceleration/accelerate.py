@@ -134,7 +134,9 @@ class Acceleration:
         _, wanted = lessons.part(parts.test)
         kind = f"a head with {width} hidden units" if width else "a linear head"
         *exits, last = (
-            ExitReport(exit, kind if exit else "late interaction of the embeddings", ranks_of_best(row, wanted, owner))
+            ExitReport(
+                int(exit), kind if exit else "late interaction of the embeddings", ranks_of_best(row, wanted, owner)
+            )
             for exit, row in zip(scores.exits, rows, strict=True)
         )
         counts = {"heads": len(parts.heads), "plan": len(parts.plan), "test": len(parts.test)}

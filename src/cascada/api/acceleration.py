@@ -83,7 +83,7 @@ def accelerate(
     folder = folder_of(str(model))
 
     def choose(scores: ExitScores, halves: tuple[ExitScores, ExitScores], advance: Callable[[int], None]) -> Tuning:
-        plans = default_grid(len(scores.exits), exit_zero=scores.exits[0] == 0)
+        plans = default_grid(len(scores.exits), free=scores.free)
         return choose_plan(scores, plans, measure=AGREEMENT, halves=halves, advance=advance)
 
     def step(name: str, total: int, unit: str) -> AbstractContextManager[Callable[[int], None]]:

@@ -92,8 +92,7 @@ def tune(
     groups, data_name = load_data(data, root, split, mode, default_split="dev")
     exit_scores = _exit_scores(str(model), groups, scores, store, on_progress)
     exits = exit_scores.exits
-    exit_zero = exits[0] == 0 and exit_scores.layers[0] == 0
-    plans = default_grid(len(exits), exit_zero=exit_zero) if ratios is None else grid_of(ratios, len(exits))
+    plans = default_grid(len(exits), free=exit_scores.free) if ratios is None else grid_of(ratios, len(exits))
     if at_least is not None:
         plans = [with_least(plan, at_least) for plan in plans]
     with reporting(on_progress, "replaying", len(exit_scores.questions), "questions") as advance:
@@ -108,7 +107,7 @@ def tune(
             "seed": seed,
             **{k: v for k, v in chosen.items() if k not in ("drop", "keep", "margin", "at_least")},
         }
-        write_plan(Path(model), tuning.chosen.plan, exits, about)
+        write_plan(Path(model), tuning.chosen.plan, read_shape(Path(model))["exits"], about)
     return tuning
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cascada.ranking.result import Item, Ranking, StageCost, on_one_line
+from cascada.ranking.stage import START
 
 SURVIVORS_SHOWN = 10
 """Candidates shown of those that reached the last exit."""
@@ -70,7 +71,8 @@ class Explanation:
         table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("", justify="right", width=number)
         for stage in self.ran[-fit:]:
-            table.add_column(f"at {stage.exit}".rjust(SCORE - 1), width=SCORE)
+            name = START if _name(stage) == START else f"at {stage.exit}"
+            table.add_column(name.rjust(SCORE - 1), width=SCORE)
         table.add_column("#", justify="right", width=number)
         note = f"(the last {fit} of {len(self.ran)} exits)" if fit < len(self.ran) else ""
         table.add_column(note, no_wrap=True, width=max(1, room - fit * (SCORE + 1)))
@@ -121,7 +123,7 @@ class Explanation:
 
 def _name(stage: StageCost) -> str:
     """The exit of a stage. One without layers is exit 0 if it computes anything; BM25, which does not, is the start."""
-    return f"layer {stage.exit}" if stage.exit else "exit 0" if stage.flops or stage.cached else "start"
+    return f"layer {stage.exit}" if stage.exit else "exit 0" if stage.flops or stage.cached else START
 
 
 def _counted(number: int, what: str) -> str:

@@ -88,6 +88,18 @@ class Deadline:
 NO_DEADLINE = Deadline(float("inf"))
 
 
+Exit = int | str
+"""The name of a stage: the number of the layer after which it scores, 0 for exit 0, or `START`."""
+
+START = "start"
+"""The name of BM25 in front of other rankers, which runs no part of a model; exit 0 may follow it."""
+
+
+def exit_of(stage: Stage) -> Exit:
+    """What a stage is called in tables and pictures, where BM25 is not to be taken for exit 0."""
+    return START if getattr(stage, "is_start", False) else stage.exit
+
+
 class Stage(Protocol):
     """One step of a ranker.
 
@@ -95,6 +107,7 @@ class Stage(Protocol):
     is the cost per candidate, in transformer layers. `score` may be called from several threads at once. A stage that
     reads a limited number of tokens of a text has an attribute `limit`, a `cascada.text.sentence_windows.TextLimit`.
     One whose scores depend on the question's other candidates has a true `compares_candidates`: they cannot be cached.
+    BM25 has a true `is_start` (see `exit_of`).
     """
 
     exit: int

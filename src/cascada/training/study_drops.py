@@ -13,6 +13,7 @@ import numpy as np
 from cascada.data import Group, Run
 from cascada.metrics import Evaluation
 from cascada.ranking.plan import Plan
+from cascada.ranking.stage import Exit
 from cascada.ranking.tuning import ExitScores, replay
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.scores import scored_question
@@ -56,7 +57,7 @@ def dropped(
         yield name, Evaluation(by_question), float(np.mean([row[COST] for row in values.values()]))
 
 
-def plan_of(drop: float | tuple[float, ...], exits: Sequence[int]) -> Plan | None:
+def plan_of(drop: float | tuple[float, ...], exits: Sequence[Exit]) -> Plan | None:
     """The plan of a ranker with these exits; None for a list of another length. One ratio leaves exit 0 as it is."""
     if isinstance(drop, tuple):
         return tuple(Decimal(str(ratio)) for ratio in drop) if len(drop) == len(exits) - 1 else None

@@ -26,11 +26,18 @@ def test_more_exits_make_the_default_grid_coarser(exits, ratios):
 
 
 def test_exit_0_is_tried_with_larger_ratios_than_the_others():
-    plans = default_grid(4, exit_zero=True)
+    plans = default_grid(4, free=1)
     assert len(plans) == 7**3
     assert max(plan[0] for plan in plans) == Decimal("0.9")
     assert max(rule for plan in plans for rule in plan[1:]) == Decimal("0.6")
     assert (Decimal(0),) * 3 in plans
+
+
+def test_bm25_before_exit_0_is_tried_with_them_too():
+    plans = default_grid(4, free=2)
+    assert [max(plan[exit] for plan in plans) for exit in range(3)] == [Decimal("0.9"), Decimal("0.9"), Decimal("0.6")]
+    assert len(default_grid(7, free=2)) <= 20_000
+    assert {len(plan) for plan in default_grid(2, free=2)} == {1}
 
 
 def test_too_many_settings_are_rejected_with_their_number():

@@ -22,6 +22,21 @@ def test_the_plot_has_a_title_and_a_legend(tmp_path):
         assert f"<!-- {word} -->" in text
 
 
+@pytest.mark.parametrize(
+    ("exits", "shown", "not_shown"),
+    [
+        ((0, 4, 6), ["exit 0 drops 0.6", "front without exit 0"], ["start drops 0.6"]),
+        (("start", 4, 6), ["start drops 0.6"], ["exit 0 drops 0.6", "front without exit 0"]),
+        (("start", 0, 6), ["start drops 0.6", "front without exit 0"], ["exit 0 drops 0.6"]),
+        (("start", 4, 0), ["start drops 0.6"], ["front without exit 0"]),
+    ],
+)
+def test_bm25_in_front_is_not_drawn_as_exit_0(tmp_path, exits, shown, not_shown):
+    draw(tune(replace(SCORES, exits=exits), default_grid(3), within_loss(0.1, "MAP")), tmp_path / "front.svg")
+    text = (tmp_path / "front.svg").read_text()
+    assert [word for word in (*shown, *not_shown) if f"<!-- {word} -->" in text] == shown
+
+
 def test_a_tuning_with_keep_counts_is_plotted(tmp_path):
     draw(tune_keeping_best(SCORES, default_grid(3), at_least=0.5, confidence=0.8), tmp_path / "front.png")
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")

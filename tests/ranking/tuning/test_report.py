@@ -3,10 +3,12 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 from score_tables import learning
 
-from cascada.ranking.tuning import default_grid, tune, tune_keeping_best, within_budget
+from cascada.ranking.plan import with_least
+from cascada.ranking.tuning import default_grid, grid_of, tune, tune_keeping_best, within_budget
 from cascada.ranking.tuning.report import ROWS, report
 
 SCORES = learning(80, 30, exits=4)
@@ -33,6 +35,33 @@ def test_single_exits_and_the_full_model_are_listed_below_the_front():
     text = "\n".join(shown(tune(SCORES, default_grid(4), within_budget(0.6, "MAP"))))
     assert all(f"all stop at {exit}" in text for exit in (1, 2, 3))
     assert "full model" in text
+
+
+def test_bm25_in_front_and_exit_0_have_names_of_their_own():
+    tuning = tune(replace(SCORES, exits=("start", 0, 2, 4)), default_grid(4), within_budget(0.6, "MAP"))
+    text = "\n".join(shown(tuning))
+    assert "exits start 0 2 4," in text
+    assert "drop after start 0 2" in text
+    assert [row["exit"] for row in tuning.to_dict()["single_exits"]] == ["start", 0, 2, 4]
+
+
+def test_a_full_model_that_is_worse_than_bm25_in_front_of_it_is_the_news():
+    questions = tuple(replace(question, scores=question.scores[[3, 1, 2, 0]]) for question in SCORES.questions)
+    tuning = tune(
+        replace(SCORES, exits=("start", 2, 3, 4), questions=questions), default_grid(4), within_budget(1, "MAP")
+    )
+    said = " ".join(" ".join(shown(tuning)).split())
+    assert "The full model is worse than BM25 in front of it: MAP " in said
+    assert "cascada cut" not in said
+
+
+@pytest.mark.parametrize(
+    ("least", "said"), [((60, 20, 5), "60, 20, 5"), ((20, 20, 20), "20"), ((20, 1, 1), "20, 1, 1")]
+)
+def test_the_least_numbers_that_stay_are_all_shown_if_they_differ(least, said):
+    plans = [with_least(plan, least) for plan in grid_of([0.5], 4)]
+    text = " ".join(" ".join(shown(tune(SCORES, plans, within_budget(1, "MAP")))).split())
+    assert f"Chosen: drop 0.5 0.5 0.5 (at least {said} stay)" in text
 
 
 def test_a_guarantee_is_one_sentence():

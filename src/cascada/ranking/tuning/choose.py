@@ -26,8 +26,8 @@ DEFAULTS = tuple(
 )
 """Drop ratios from fine to coarse, for increasing numbers of exits. With a ratio of 0 the exit is not used."""
 
-EXIT_ZERO = tuple(Decimal(tenths) / 10 for tenths in (0, 3, 5, 6, 7, 8, 9))
-"""Drop ratios of exit 0 in the default grid. It costs nothing, and can drop most of a long list."""
+FREE = tuple(Decimal(tenths) / 10 for tenths in (0, 3, 5, 6, 7, 8, 9))
+"""Drop ratios of exit 0 and of BM25 in the default grid. They run no layer, and can drop most of a long list."""
 
 MOST = 20_000
 """The largest grid. More settings take minutes and improve little."""
@@ -52,16 +52,17 @@ def front(figures: Figures, measure: str) -> Ints:
     return np.asarray(order[better])
 
 
-def default_grid(exits: int, *, exit_zero: bool = False) -> list[Plan]:
+def default_grid(exits: int, *, free: int = 0) -> list[Plan]:
     """All plans with ratios 0, 0.1 … 0.6 at every exit but the last, or a coarser grid if that is too large.
 
-    If the first exit is exit 0, it is tried with ratios up to 0.9.
+    The first `free` exits run no layer, as exit 0 does, and are tried with ratios up to 0.9.
     """
-    first = EXIT_ZERO if exit_zero and exits > 1 else ()
-    rest = exits - bool(first)
-    fitting = (ratios for ratios in DEFAULTS if max(len(first), 1) * len(ratios) ** (rest - 1) <= MOST)
+    free = min(free, exits - 1)
+    rest = exits - free
+    first = list(product(FREE, repeat=free))
+    fitting = (ratios for ratios in DEFAULTS if len(first) * len(ratios) ** (rest - 1) <= MOST)
     plans = grid_of(next(fitting, DEFAULTS[-1]), rest)
-    return [(ratio, *plan) for ratio in first for plan in plans] if first else plans
+    return [(*ratios, *plan) for ratios in first for plan in plans]
 
 
 def grid_of(ratios: Sequence[float | Decimal], exits: int) -> list[Plan]:

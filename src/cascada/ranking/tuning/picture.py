@@ -11,6 +11,7 @@ import numpy as np
 from cascada.core.errors import CascadaError, require
 from cascada.metrics.measures import DEFAULT_MEASURES
 from cascada.ranking.plan import ratio_of
+from cascada.ranking.stage import START
 from cascada.ranking.tuning.choose import front
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import Tuning
@@ -51,7 +52,7 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
     _dots(panel, tuning, measure)
     best = front(tuning.settings, measure)
     panel.plot(cost[best], value[best], color=INK, linewidth=1.3, drawstyle="steps-post", label="front", zorder=3)
-    if next(iter(tuning.single_exits)) == 0:
+    if 0 in list(tuning.single_exits)[:-1]:
         _front_without_exit_zero(panel, tuning, measure)
     panel.axhline(100 * tuning.full[measure], color=INK, linestyle=":", linewidth=1, label="full model")
     _single_exits(panel, tuning, measure)
@@ -68,7 +69,8 @@ def _panel(panel: Axes, tuning: Tuning, measure: str) -> None:
 
 def _front_without_exit_zero(panel: Axes, tuning: Tuning, measure: str) -> None:
     """The front of the plans in which exit 0 drops nothing, for comparison."""
-    rows = np.flatnonzero([float(ratio_of(plan[0])) == 0 for plan in tuning.settings.plans])
+    place = list(tuning.single_exits).index(0)
+    rows = np.flatnonzero([float(ratio_of(plan[place])) == 0 for plan in tuning.settings.plans])
     if len(rows):
         settings = tuning.settings.take(rows)
         best = front(settings, measure)
@@ -81,6 +83,8 @@ def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
     """A dot for each setting, coloured by the drop ratio of the first exit, which determines most of the cost."""
     from matplotlib import colormaps
 
+    exit = next(iter(tuning.single_exits))
+    name = START if exit == START else f"exit {exit}"
     first = [float(ratio_of(plan[0])) for plan in tuning.settings.plans]
     shades = sorted(set(first))
     colours = colormaps["viridis_r"](np.linspace(0.08, 0.92, len(shades)))
@@ -93,7 +97,7 @@ def _dots(panel: Axes, tuning: Tuning, measure: str) -> None:
             color=colour,
             markersize=4,
             alpha=0.45,
-            label=f"exit {next(iter(tuning.single_exits))} drops {shade:g}",
+            label=f"{name} drops {shade:g}",
         )
 
 

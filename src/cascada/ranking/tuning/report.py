@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cascada.ranking.plan import AtLeast, Margin, Plan, Rule, has_margins, ratio_of
+from cascada.ranking.stage import START, Exit
 from cascada.ranking.tuning.replay import COST
 from cascada.ranking.tuning.tune import COST_P95, Choice, Row, Tuning
 
@@ -40,11 +41,14 @@ def report(tuning: Tuning) -> Iterator[RenderableType]:
         yield _warning(tuning, tuning.better_exit)
 
 
-def _warning(tuning: Tuning, exit: int) -> str:
+def _warning(tuning: Tuning, exit: Exit) -> str:
     """Warn that an early exit beats the full model, which makes figures relative to the full model meaningless."""
     best, full = tuning.single_exits[exit][tuning.measure], tuning.full[tuning.measure]
+    figures = f"{tuning.measure} {full:.4f} against {best:.4f}"
+    if exit == START:
+        return f"The full model is worse than BM25 in front of it: {figures}. Figures relative to it say little."
     return (
-        f"The full model is worse than its own exit {exit}: {tuning.measure} {full:.4f} against {best:.4f}. "
+        f"The full model is worse than its own exit {exit}: {figures}. "
         "Its last layers are not trained enough, and figures relative to it say little. "
         f"Train longer, or keep that exit alone: `cascada cut MODEL OUT --exits {exit}`."
     )
@@ -104,11 +108,12 @@ def _kind(plan: Plan) -> str:
 
 
 def _shown(plan: Plan) -> str:
-    least = {rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))} - {1}
+    least = [rule.keep for rule in plan if isinstance(rule, (AtLeast, Margin))]
     rules = " ".join(f"{_number(rule):g}" for rule in plan)
     if has_margins(plan) and any(ratio_of(rule) for rule in plan):
         rules += f" and drop {' '.join(f'{float(ratio_of(rule)):g}' for rule in plan)}"
-    return f"{rules} (at least {min(least)} stay)" if least else rules
+    numbers = least if len(set(least)) > 1 else least[:1]
+    return f"{rules} (at least {', '.join(map(str, numbers))} stay)" if any(number > 1 for number in least) else rules
 
 
 def _number(rule: Rule) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from cascada.core.errors import CascadaError
 from cascada.data import Group
 from cascada.ranking.ranker import Ranker
 from cascada.ranking.runs import with_candidates
-from cascada.ranking.stage import Floats, Ints
+from cascada.ranking.stage import START, Exit, Floats, Ints, exit_of
 
 Advance = Callable[[int], None]
 """Called with the number of items done since the last call, for a progress bar."""
@@ -41,7 +42,7 @@ class ScoredQuestion:
 class ExitScores:
     """The scores of every exit of one model on a data set."""
 
-    exits: tuple[int, ...]
+    exits: tuple[Exit, ...]
     layers: tuple[int, ...]
     """Layers from the previous exit to each exit: the cost of a candidate that reaches it."""
     full: int
@@ -58,7 +59,13 @@ class ExitScores:
         middle = len(shuffled) // 2
         return self.take(sorted(shuffled[:middle])), self.take(sorted(shuffled[middle:]))
 
-    def until(self, exit: int) -> ExitScores:
+    @property
+    def free(self) -> int:
+        """How many stages in front run no layer: BM25, exit 0, or both."""
+        stages = zip(self.exits, self.layers, strict=True)
+        return sum(1 for _ in takewhile(lambda stage: stage[0] in (START, 0) and stage[1] == 0, stages))
+
+    def until(self, exit: Exit) -> ExitScores:
         """The scores of the model that ends at this exit."""
         count = self.exits.index(exit) + 1
         questions = tuple(replace(question, scores=question.scores[:count]) for question in self.questions)
@@ -71,14 +78,15 @@ def collect(ranker: Ranker, groups: Sequence[Group], *, advance: Advance = ignor
     Questions and candidates must have ids (see `cascada.data.identified`); questions without candidates are left out.
     `advance` is called with the number of pairs scored.
     """
-    _check_exits(ranker.exits)
+    exits = tuple(map(exit_of, ranker.stages))
+    _check_exits(exits)
     groups = with_candidates(groups)
     questions = []
     for group, scores in zip(groups, ranker.exit_scores((g.question, g.texts) for g in groups), strict=True):
         advance(len(group.candidates))
         questions.append(scored_question(group, scores))
     layers = tuple(stage.layers for stage in ranker.stages)
-    return ExitScores(ranker.exits, layers, sum(layers[-ranker.full :]), tuple(questions))
+    return ExitScores(exits, layers, sum(layers[-ranker.full :]), tuple(questions))
 
 
 def scored_question(group: Group, scores: Floats) -> ScoredQuestion:
@@ -87,9 +95,9 @@ def scored_question(group: Group, scores: Floats) -> ScoredQuestion:
     return ScoredQuestion(scores, np.array(group.labels, np.int64), ids)
 
 
-def _check_exits(exits: tuple[int, ...]) -> None:
+def _check_exits(exits: tuple[Exit, ...]) -> None:
     if len(exits) < 2:
         raise CascadaError("This ranker has a single exit and drops no candidates: there is nothing to tune.")
-    if len(set(exits)) < len(exits):  # tables and pictures name an exit by its number
+    if len(set(exits)) < len(exits):  # tables and pictures name every exit
         listed = ", ".join(map(str, exits))
-        raise CascadaError(f"Two exits of this ranker have the same number ({listed}), so they cannot be tuned.")
+        raise CascadaError(f"Two exits of this ranker have the same name ({listed}), so they cannot be tuned.")

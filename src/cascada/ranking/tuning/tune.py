@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from cascada.core.errors import CascadaError
 from cascada.metrics.measures import DEFAULT_MEASURES, Measure
 from cascada.ranking.plan import Plan, drop_plan, plan_dict
+from cascada.ranking.stage import Exit
 from cascada.ranking.tuning.chains import keep_chain, margin_chain
 from cascada.ranking.tuning.choose import Criterion, front
 from cascada.ranking.tuning.guarantee import Certificate, certified
@@ -77,14 +78,14 @@ class Tuning:
     """Indices into `settings`, cheapest first."""
     full: Row
     """The full model, without drops."""
-    single_exits: dict[int, Row]
+    single_exits: dict[Exit, Row]
     """For each exit, the figures if every candidate stops there."""
     chosen: Choice
     title: str = ""
     """What was tuned, on which data."""
 
     @property
-    def better_exit(self) -> int | None:
+    def better_exit(self) -> Exit | None:
         """The best exit, if it clearly beats the full model: then the last layers are not trained enough."""
         best = max(self.single_exits, key=lambda exit: self.single_exits[exit][self.measure])
         clearly = self.single_exits[best][self.measure] > CLEARLY * self.full[self.measure]

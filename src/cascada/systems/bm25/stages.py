@@ -49,6 +49,7 @@ class BM25Stage:
 
     exit = 0
     layers = 0
+    is_start = True
     compares_candidates = True
 
     def __init__(self, collection: Collection | None = None) -> None:

@@ -19,16 +19,16 @@ from cascada.data import Group, load
 from cascada.data.sample import evenly_spaced
 from cascada.ranking.tuning import collect, replay
 
-RATIOS = tuple(Decimal(tenths) / 10 for tenths in (0, 3, 5, 6, 7, 8, 9))
+RATIOS = "0,0.3,0.5,0.6,0.7,0.8,0.9"
 MEASURES = ("MAP", "nDCG@10", "P@1")
 
 
-def rows(ranker: Ranker, groups: list[Group]) -> list[dict[str, float]]:
+def rows(ranker: Ranker, groups: list[Group], ratios: list[Decimal]) -> list[dict[str, float]]:
     """The figures of each ratio."""
     scores = collect(ranker, groups)
     rest = (Decimal(0),) * (len(ranker.exits) - 2)
-    figures = replay(scores, [(ratio, *rest) for ratio in RATIOS], MEASURES)
-    return [{"drop": float(ratio), **figures.row(place)} for place, ratio in enumerate(RATIOS)]
+    figures = replay(scores, [(ratio, *rest) for ratio in ratios], MEASURES)
+    return [{"drop": float(ratio), **figures.row(place)} for place, ratio in enumerate(ratios)]
 
 
 def times(ranker: Ranker, group: Group, repeats: int) -> dict[str, float]:
@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--mode", default="clean")
     parser.add_argument("--at-least", type=int, default=0, help="only questions with this many candidates")
     parser.add_argument("--questions", type=int, help="at most so many of them, spread over the data")
+    parser.add_argument("--ratios", default=RATIOS, help="drop ratios of exit 0")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -58,7 +59,7 @@ def main() -> None:
     groups = [group for group in groups if len(group.candidates) >= options.at_least]
     groups = evenly_spaced(groups, options.questions)
     ranker = Ranker.load(options.model)
-    table = rows(ranker, groups)
+    table = rows(ranker, groups, [Decimal(ratio) for ratio in options.ratios.split(",")])
     longest = times(ranker, max(groups, key=lambda group: len(group.candidates)), options.repeats)
     if options.json:
         print(json.dumps({"questions": len(groups), "rows": table, "times": longest}))
@@ -67,7 +68,7 @@ def main() -> None:
     print(f"{len(groups)} questions, {mean:.0f} candidates on average")
     print(f"{'drop':>6} {'MAP':>8} {'nDCG@10':>8} {'P@1':>8} {'cost':>8}")
     for row in table:
-        print(f"{row['drop']:6.1f} " + " ".join(f"{row[name]:8.4f}" for name in (*MEASURES, "relative_cost")))
+        print(f"{row['drop']:6.2f} " + " ".join(f"{row[name]:8.4f}" for name in (*MEASURES, "relative_cost")))
     share = longest["exit 0"] / longest["all"]
     print(
         f"{longest['candidates']} candidates: exit 0 {longest['exit 0']:.3f} s of {longest['all']:.3f} s ({share:.1%})"

@@ -4,8 +4,8 @@
     python benchmarks/margins.py models/ct tune.jsonl=tune.npz other.jsonl=other.npz --most 0.25 --at-least 20,12 \\
         --margins 1.2,1.6,2,3 --margins 3,5,99
 
-`--margins` names those to try, once for each exit before the last. `cascada tune --margins` chooses margins by how
-often the best candidate survives; here MAP decides.
+`--margins` names those to try, once for each exit before the last; `--share 0.6` is what the first of them, exit 0,
+drops in any case. `cascada tune --margins` chooses margins by how often the best candidate survives; here MAP decides.
 """
 
 from __future__ import annotations
@@ -15,17 +15,34 @@ import itertools
 from decimal import Decimal
 from pathlib import Path
 
+from cascada.core.errors import CascadaError
 from cascada.data import load
-from cascada.ranking.plan import Margin, Plan, drop_plan
-from cascada.ranking.tuning import replay
+from cascada.ranking.plan import Margin, Plan, drop_plan, margin_plan
+from cascada.ranking.tuning import ExitScores, replay
 from cascada.ranking.tuning.scores_file import load_scores
 from cascada.systems.load import model_digest
 
 
-def plans(margins: list[str], at_least: list[int]) -> list[Plan]:
-    """Every combination of one margin per exit; `at_least` is how many candidates stay at each exit in any case."""
-    grid = itertools.product(*(row.split(",") for row in margins))
-    return [tuple(Margin(Decimal(margin), least) for margin, least in zip(row, at_least, strict=True)) for row in grid]
+def plans(margins: list[str], at_least: list[int], share: float, stages: int) -> list[Plan]:
+    """Every combination of one margin per exit. `at_least` is how many candidates stay at each exit in any case,
+    `share` what the first exit drops in any case.
+    """
+    grid = itertools.product(*([Decimal(margin) for margin in row.split(",")] for row in margins))
+    shares = [share, *[0.0] * (len(margins) - 1)]
+    return [margin_plan(row, stages, at_least, shares) for row in grid]
+
+
+def worst(tried: list[Plan], sets: list[ExitScores]) -> tuple[list[float], list[float]]:
+    """The largest relative cost of each plan on any of the sets, and the largest loss of MAP."""
+    costs, losses = [0.0] * len(tried), [float("-inf")] * len(tried)
+    for scores in sets:
+        figures = replay(scores, [*tried, drop_plan(0, len(scores.exits))], ("MAP",))
+        full = figures.row(len(tried))["MAP"]
+        for place in range(len(tried)):
+            row = figures.row(place)
+            costs[place] = max(costs[place], row["relative_cost"])
+            losses[place] = max(losses[place], full - row["MAP"])
+    return costs, losses
 
 
 def main() -> None:
@@ -35,21 +52,19 @@ def main() -> None:
     parser.add_argument("--margins", action="append", required=True, help="of raw scores, to try at an exit: 1.2,1.6,2")
     parser.add_argument("--at-least", required=True, help="how many candidates stay at each exit: 20,12,8")
     parser.add_argument("--most", type=float, default=0.25, help="the largest relative cost on any set")
+    parser.add_argument("--share", type=float, default=0.0, help="what the first exit drops in any case: 0.6")
     options = parser.parse_args()
     at_least = [int(least) for least in options.at_least.split(",")]
     if len(at_least) != len(options.margins):
         parser.error(f"--at-least has {len(at_least)} numbers, --margins is given {len(options.margins)} times.")
-    tried, digest = plans(options.margins, at_least), model_digest(options.model, None)
-    costs, losses = [0.0] * len(tried), [float("-inf")] * len(tried)
-    for name in options.sets:
-        lists, _, scores = name.rpartition("=")
-        exits = load_scores(Path(scores), digest, load(lists, mode="raw"))
-        figures = replay(exits, [*tried, drop_plan(0, len(exits.exits))], ("MAP",))
-        full = figures.row(len(tried))["MAP"]
-        for place in range(len(tried)):
-            row = figures.row(place)
-            costs[place] = max(costs[place], row["relative_cost"])
-            losses[place] = max(losses[place], full - row["MAP"])
+    digest = model_digest(options.model, None)
+    pairs = [name.rpartition("=") for name in options.sets]
+    sets = [load_scores(Path(scores), digest, load(lists, mode="raw")) for lists, _, scores in pairs]
+    try:
+        tried = plans(options.margins, at_least, options.share, len(sets[0].exits))
+    except CascadaError as error:
+        parser.error(str(error))
+    costs, losses = worst(tried, sets)
     within = [place for place in range(len(tried)) if costs[place] <= options.most]
     if not within:
         parser.error(f"every plan costs more than {options.most} on one of the sets.")

@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from typer.testing import CliRunner
@@ -46,3 +47,14 @@ def test_the_margin_whose_worst_set_loses_least_within_the_cost_is_found(
     assert (margin, float(cost) < 0.9) == ("0", True)
     with pytest.raises(SystemExit):
         run("--margins", "99", "--most", "0.5")
+    capsys.readouterr()
+    assert run("--margins", "99", "--most", "1", "--share", "0.5") == ("1", "99", ANY, "0.750"), "6 of 12 leave"
+    wrong = [
+        (["--margins", "1", "--share", "1"], "drop is 1.0; a drop ratio is a number from 0 to below 1."),
+        (["--margins", "1", "--margins", "1", "--at-least", "1,1"], "but this ranker drops candidates at 1 exits."),
+    ]
+    for options, sentence in wrong:
+        capsys.readouterr()
+        with pytest.raises(SystemExit):
+            run(*options)
+        assert capsys.readouterr().err.rstrip().endswith(sentence)

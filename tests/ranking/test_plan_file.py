@@ -75,6 +75,23 @@ def test_a_damaged_plan_is_one_sentence_with_a_way_out(tmp_path, content):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('{"format": 1, "exits": [4, 8, 12], "drop": ["0.3", "much"]}', "'much' is not a number"),
+        ('{"format": 1, "exits": [4, 8, 12], "margin": ["2", null]}', "None is not a number"),
+        ('{"format": 1, "exits": 4, "drop": []}', "its values are not of the types that belong there"),
+        ('{"exits": [4]}', "it has no 'format'"),
+        ("nothing", "it is not JSON, from line 1, column 1 on"),
+    ],
+)
+def test_what_is_damaged_is_said_in_plain_english(tmp_path, content, why):
+    (tmp_path / PLAN_FILE).write_text(content)
+    with pytest.raises(CascadaError) as caught:
+        read_plan(tmp_path, EXITS)
+    assert f"plan.json is damaged ({why}): remove it with" in str(caught.value)
+
+
 def test_another_format_is_named(tmp_path):
     (tmp_path / PLAN_FILE).write_text('{"format": 9, "exits": [4, 8], "keep": [3]}')
     with pytest.raises(CascadaError, match="has format 9"):

@@ -85,11 +85,20 @@ def test_costs_are_averaged_over_the_questions(cascade_folder, words):
     costs = RunCosts()
     run_of(Ranker.load(cascade_folder), groups(words), RankOptions.of(keep=[3]), on_ranking=costs.add)
     assert costs.means()["relative_cost"] == pytest.approx((2 * 9 + 2 * 3) / (4 * 9))
-    assert costs.means().keys() == {"relative_cost", "flops_share", "calibration_error"}
+    assert costs.means().keys() == {"relative_cost", "relative_cost_p95", "flops_share", "calibration_error"}
+
+
+def test_the_95th_percentile_of_the_costs_stands_beside_their_mean():
+    costs = RunCosts()
+    for cost in [0.1] * 18 + [0.5, 1.0]:
+        costs.add(Group("who?", ()), Ranking("who?", (), cost))
+    means = costs.means()
+    assert means["relative_cost"] == pytest.approx(0.165)
+    assert means["relative_cost_p95"] == pytest.approx(0.525)
 
 
 def test_a_ranker_that_counts_no_operations_has_only_a_relative_cost(words):
     costs = RunCosts()
     run_of(Ranker.load("bm25"), groups(words), on_ranking=costs.add)
-    assert costs.means() == {"relative_cost": 1.0}
+    assert costs.means() == {"relative_cost": 1.0, "relative_cost_p95": 1.0}
     assert RunCosts().means() == {}

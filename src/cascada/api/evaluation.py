@@ -35,7 +35,8 @@ class Evaluated:
     run: Run = field(repr=False)
     """The ranking of every question: question id → candidate id → score; `cascada.data.write_run` writes it."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """`relative_cost`, and for rankers that count operations `flops_share` and `calibration_error`."""
+    """`relative_cost` and `relative_cost_p95`, and for rankers that count operations `flops_share` and
+    `calibration_error`."""
     seconds: float = 0.0
     """Time spent on ranking, including loading the model."""
     comparisons: Mapping[str, Comparison] = field(default_factory=dict)

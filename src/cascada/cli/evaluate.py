@@ -123,5 +123,6 @@ def _print(result: Evaluated, against: Path | None) -> None:
     costs = result.costs
     if "flops_share" in costs:  # for a ranker without layers, the cost is relative to nothing
         layers, operations = costs["relative_cost"], costs["flops_share"]
-        typer.echo(f" cost relative to running every candidate to the last exit: {layers:.3f} (FLOPs {operations:.3f})")
+        spread = f"95th percentile {costs['relative_cost_p95']:.3f}, FLOPs {operations:.3f}"
+        typer.echo(f" cost relative to running every candidate to the last exit: {layers:.3f} ({spread})")
         typer.echo(f" calibration error of the scores: {costs['calibration_error']:.3f}")

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from cascada.core.errors import CascadaError
+from cascada.core.errors import CascadaError, described
 from cascada.core.files import atomic_write
 from cascada.core.folder import PLAN_FILE
 from cascada.ranking.plan import (
@@ -48,8 +48,8 @@ def read_plan(folder: Path, exits: tuple[int, ...]) -> Plan | None:
         content = json.loads(path.read_text(encoding="utf-8"))
         version, plan_exits = content["format"], tuple(content["exits"])
         plan = _plan(content, len(plan_exits))
-    except (OSError, ValueError, KeyError, TypeError, InvalidOperation) as error:  # a CascadaError is a ValueError
-        raise CascadaError(f"{path} is damaged ({' '.join(str(error).split())}): {remedy}.") from error
+    except (OSError, ValueError, KeyError, TypeError) as error:  # a CascadaError is a ValueError
+        raise CascadaError(f"{path} is damaged ({described(error)}): {remedy}.") from error
     if version != FORMAT:
         raise CascadaError(f"{path} has format {version}; this version of Cascada reads format {FORMAT}: {remedy}.")
     if plan_exits != exits:
@@ -95,15 +95,26 @@ def _plan(content: Mapping[str, Any], stages: int) -> Plan:
         return keep_plan(content["keep"], stages)
     if "margin" in content:
         margins, ratios = (
-            None if content.get(name) is None else [Decimal(str(value)) for value in content[name]]
-            for name in ("margin", "drop")
+            None if content.get(name) is None else _decimals(content[name]) for name in ("margin", "drop")
         )
         return margin_plan(margins or [], stages, content.get("at_least"), ratios)
-    plan = drop_plan([Decimal(str(ratio)) for ratio in content["drop"]], stages)  # edited by hand, it may be a number
+    plan = drop_plan(_decimals(content["drop"]), stages)
     if "at_least" not in content:
         return plan
     keep_plan(content["at_least"], stages)  # the same checks: whole numbers from 1, one for each exit
     return tuple(AtLeast(ratio_of(ratio), keep) for ratio, keep in zip(plan, content["at_least"], strict=True))
+
+
+def _decimals(values: Any) -> list[Decimal]:
+    return [_decimal(value) for value in values]
+
+
+def _decimal(value: Any) -> Decimal:
+    """A number of the plan; one that was edited by hand need not be a string."""
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        raise CascadaError(f"{value!r} is not a number") from None
 
 
 def _listed(exits: tuple[int, ...]) -> str:

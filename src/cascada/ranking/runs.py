@@ -87,14 +87,21 @@ class RunCosts:
         self.correct += [group.labels[item.index] > 0 for item in ranking]
 
     def means(self) -> dict[str, float]:
-        """`relative_cost` and `flops_share`, averaged over the questions, and `calibration_error`.
+        """`relative_cost` and `flops_share`, averaged over the questions, the former's 95th percentile
+        (`relative_cost_p95`), and `calibration_error`.
 
-        Only `relative_cost` for a ranker that counts no operations, such as BM25: its scores are not probabilities.
+        Only the first and the percentile for a ranker that counts no operations, such as BM25: its scores are not
+        probabilities.
         """
-        if not self.operations:
-            return {"relative_cost": fmean(self.layers)} if self.layers else {}
-        return {
+        if not self.layers:
+            return {}
+        costs = {
             "relative_cost": fmean(self.layers),
+            "relative_cost_p95": float(np.percentile(self.layers, 95)),
+        }
+        if not self.operations:
+            return costs
+        return costs | {
             "flops_share": fmean(self.operations),
             "calibration_error": calibration_error(np.array(self.scores), np.array(self.correct)),
         }

@@ -85,3 +85,10 @@ def test_force_or_a_larger_loss_keeps_the_export(cascade_folder, tmp_path, dev, 
 def test_another_precision_is_rejected(cascade_folder, tmp_path):
     with pytest.raises(CascadaError, match="precision is 'fp4'; it must be int8 or fp32"):
         run(cascade_folder, tmp_path / "out", "--precision", "fp4")
+
+
+def test_exit_0_needs_texts(cascade_folder, tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    with pytest.raises(CascadaError, match=r"empty\.txt has no texts\."):
+        run(cascade_folder, tmp_path / "out", "--texts", tmp_path / "empty.txt")
+    assert not (tmp_path / "out").exists()

@@ -372,7 +372,10 @@ MISTAKES = {
     ),
     "towers": ({"join": 2, "exits": (3,), "towers": "three"}, "towers is 'three'; there are two, shared"),
     "interaction": ({"join": 2, "exits": (3,), "interaction": "none"}, "there are layers, linear, lstm"),
-    "too long": ({"join": 2, "exits": (3,), "max_length": 505}, "has 512 positions for both"),
+    "too long": (
+        {"join": 2, "exits": (3,), "max_length": 505},
+        "has 512 positions for both: set model.max_length to 504 or less",
+    ),
     "keeping everything": ({"join": 2, "exits": (3,), "keep": 32}, "keep is 32, but it must be below 32"),
     "dropout": ({"join": 2, "exits": (3,), "dropout": 1.0}, "dropout is 1.0"),
 }

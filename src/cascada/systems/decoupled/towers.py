@@ -44,7 +44,8 @@ def check(encoder: StagedEncoder, shape: DecoupledShape) -> None:
     if shape.joint_exits and shape.question_length + shape.max_length > encoder.longest:
         raise CascadaError(
             f"question_length and max_length are {shape.question_length} and {shape.max_length}, "
-            f"but the encoder has {encoder.longest} positions for both."
+            f"but the encoder has {encoder.longest} positions for both: set model.max_length to "
+            f"{encoder.longest - shape.question_length} or less."
         )
 
 

@@ -31,6 +31,21 @@ cascada train "$recipes/mini.yaml"
 test -e runs/mini-averaged ||
     python "$recipes/average.py" runs/mini-trained runs/e5-small runs/mini-averaged data/mini/passages-scored.jsonl
 test -e runs/mini-calibrated || cascada calibrate runs/mini-averaged data/mini/calibration.jsonl runs/mini-calibrated
-test -e runs/cascada-mini || cascada export runs/mini-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
+test -e runs/mini-first || cascada export runs/mini-calibrated runs/mini-first --data data/mini/dev/trecqa.jsonl
+
+# once more, with other lists
+test -e data/mini/more-passages.jsonl ||
+    python "$recipes/../scores.py" data/mini/passages.jsonl data/mini/more-passages.jsonl --questions 1500 \
+        late:runs/e5-small=1 cosine:runs/mpnet-base=1
+test -e data/mini/more-sentences.jsonl ||
+    python "$recipes/../scores.py" data/mini/sentences.jsonl data/mini/more-sentences.jsonl --questions 1500 runs/mini-first=1
+cascada train "$recipes/more.yaml"
+
+# the weights of exit 0, learned from the labels of all lists of passages
+test -e runs/mini-learned || cascada cut runs/mini-more runs/mini-learned --exits 0,12 \
+    --learn data/mini/passages.jsonl --check data/mini/calibration.jsonl
+test -e runs/mini-learned-calibrated ||
+    cascada calibrate runs/mini-learned data/mini/calibration.jsonl runs/mini-learned-calibrated
+test -e runs/cascada-mini || cascada export runs/mini-learned-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
 cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.85 --at-least 60 --budget 1 --save
 python "$recipes/table.py" data/mini/dev runs/cascada-mini

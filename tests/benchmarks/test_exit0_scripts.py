@@ -54,9 +54,9 @@ def test_recall_is_printed_from_a_tenth_on_with_or_without_idf_among_the_candida
     exponents = []
     real = exit0_recall.recall
 
-    def recall(stage, group):
+    def recall(stage, group, kept):
         exponents.append(late_interaction.AMONG_CANDIDATES)
-        return real(stage, group)
+        return real(stage, group, kept)
 
     monkeypatch.setattr(exit0_recall, "recall", recall)
     for switch in ([], ["--without-list-idf"]):

@@ -44,8 +44,10 @@ cascada train "$recipes/more.yaml"
 # the weights of exit 0, learned from the labels of all lists of passages
 test -e runs/mini-learned || cascada cut runs/mini-more runs/mini-learned --exits 0,12 \
     --learn data/mini/passages.jsonl --check data/mini/calibration.jsonl
-test -e runs/mini-learned-calibrated ||
-    cascada calibrate runs/mini-learned data/mini/calibration.jsonl runs/mini-learned-calibrated
-test -e runs/cascada-mini || cascada export runs/mini-learned-calibrated runs/cascada-mini --data data/mini/dev/trecqa.jsonl
+# 8 bits shift the scores of the export, so that it is calibrated by its own
+test -e runs/mini-learned-int8 || cascada export runs/mini-learned runs/mini-learned-int8
+test -e runs/mini-final ||
+    cascada calibrate runs/mini-learned data/mini/calibration.jsonl runs/mini-final --exported runs/mini-learned-int8
+test -e runs/cascada-mini || cascada export runs/mini-final runs/cascada-mini --data data/mini/dev/trecqa.jsonl
 cascada tune runs/cascada-mini data/mini/dev/trecqa-long-tune.jsonl --ratios 0.85 --at-least 60 --budget 1 --save
 python "$recipes/table.py" data/mini/dev runs/cascada-mini

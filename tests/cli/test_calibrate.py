@@ -6,13 +6,15 @@ import shutil
 import numpy as np
 import pytest
 
+from cascada import export
 from cascada.cli.calibrate import calibrate
 from cascada.core.errors import CascadaError
 from cascada.data import Candidate, Group, write_jsonl
-from cascada.metrics.calibration import calibration_error
+from cascada.metrics.calibration import calibration_error, fit_platt_scaling
 from cascada.ranking import Ranker
 from cascada.ranking.plan import margin_plan, plan_of
 from cascada.ranking.plan_file import write_plan
+from cascada.systems.cut import cut
 
 
 @pytest.fixture
@@ -50,6 +52,27 @@ def test_scores_become_probabilities_and_orders_stay(cascade_folder, judged, tmp
     group = groups[0]
     orders = [[item.index for item in one.rank(group.question, group.texts, drop=0.3)] for one in (before, after)]
     assert orders[0] == orders[1]
+
+
+def test_an_exports_own_scores_can_be_what_is_fitted(cascade_folder, judged, tmp_path, capsys):
+    file, groups = judged
+    export(cascade_folder, tmp_path / "int8")
+    scores = Ranker.load(tmp_path / "int8").exit_scores((group.question, group.texts) for group in groups)
+    labels = np.array([label > 0 for group in groups for label in group.labels])
+    wanted = [fit_platt_scaling(row.astype(float), labels) for row in np.concatenate(list(scores), axis=1)]
+    calibrate(cascade_folder, str(file), tmp_path / "out", exported=tmp_path / "int8", as_json=True)
+    fitted = json.loads(capsys.readouterr().out)["exits"].values()
+    assert [line["shift"] for line in fitted] == [pytest.approx(line.shift) for line in wanted]
+    export(tmp_path / "out", tmp_path / "out-int8")
+    assert max(errors(Ranker.load(tmp_path / "out-int8"), groups)) < 0.07
+
+
+def test_an_export_with_other_exits_is_refused(cascade_folder, judged, tmp_path):
+    exits = Ranker.load(cascade_folder).exits
+    cut(cascade_folder, exits[-1:], tmp_path / "cut")
+    with pytest.raises(CascadaError, match="is not an export of"):
+        calibrate(cascade_folder, str(judged[0]), tmp_path / "out", exported=tmp_path / "cut")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_ranker_is_not_written_over(cascade_folder, judged, tmp_path):

@@ -17,6 +17,10 @@ def calibrate(
     out: Annotated[Path, typer.Argument(help="The folder to write.")],
     root: Root = None,
     split: Annotated[str | None, typer.Option(help="train, dev, test …; by default dev.")] = None,
+    exported: Annotated[
+        Path | None,
+        typer.Option(help="Fit on the scores of this export of the ranker, then export OUT: 8 bits may shift scores."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a ranker whose scores are probabilities: of the candidates with score 0.7, 70 % are correct."""
@@ -30,10 +34,10 @@ def calibrate(
 
     groups = load(data, root=root, split=split_or_default(data, split, "dev"))
     with progress("ranking", total=sum(len(group.candidates) for group in groups)) as advance:
-        lines = write(model, groups, out, advance)
+        lines = write(model, groups, out, advance, exported=exported)
     if as_json:
         print(json.dumps({"path": str(out), "exits": {exit: vars(line) for exit, line in lines.items()}}))
         return
-    print(f"{out}: scores of {model}, calibrated")
+    print(f"{out}: scores of {exported or model}, calibrated")
     for exit, line in lines.items():
         print(f"  exit {exit}: {line.scale:.3f} · score {line.shift:+.3f}")

@@ -18,13 +18,21 @@ from cascada.systems.registry import part
 
 
 def calibrate(
-    folder: Path, groups: Sequence[Group], out: Path, advance: Callable[[int], None] = lambda pairs: None
+    folder: Path,
+    groups: Sequence[Group],
+    out: Path,
+    advance: Callable[[int], None] = lambda pairs: None,
+    *,
+    exported: Path | None = None,
 ) -> dict[int, PlattScaling]:
     """Fit the scores of the ranker in `folder` to the labels and write it to `out`; returns the scaling per exit.
 
     No candidates are dropped, so that the scaling of every exit is fitted on all of them. The order at an exit does not
     change, and a drop plan that was tuned before is kept, with its margins scaled like the scores. `advance` is called
     with the number of scored candidates.
+
+    With `exported`, an export of this ranker, the scaling is fitted on the export's scores, which differ from the
+    ranker's where products are in 8 bits; `out` then has to be exported again.
     """
     kind = kind_of(folder)
     require_trained(folder, kind, "a trained ranker")
@@ -33,7 +41,10 @@ def calibrate(
     if not hasattr(model, "rescale"):
         raise CascadaError(f"{folder} is a {kind} ranker; only transformers and decoupled rankers can be calibrated.")
     require_no_ranker(out)
-    scores, labels = _scored(Ranker.load(folder), groups, advance)
+    ranker = Ranker.load(exported or folder)
+    if ranker.exits != tuple(model.shape.exits):
+        raise CascadaError(f"{exported} is not an export of {folder}: they have other exits.")
+    scores, labels = _scored(ranker, groups, advance)
     scalings = {exit: _scaling(exit, row, labels) for exit, row in zip(model.shape.exits, scores, strict=True)}
     for exit, scaling in scalings.items():
         model.rescale(exit, scaling.scale, scaling.shift)

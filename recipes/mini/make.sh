@@ -33,7 +33,7 @@ test -e runs/mini-averaged ||
 test -e runs/mini-calibrated || cascada calibrate runs/mini-averaged data/mini/calibration.jsonl runs/mini-calibrated
 test -e runs/mini-first || cascada export runs/mini-calibrated runs/mini-first --data data/mini/dev/trecqa.jsonl
 
-# once more, with other lists
+# once more, with another sample of the lists
 test -e data/mini/more-passages.jsonl ||
     python "$recipes/../scores.py" data/mini/passages.jsonl data/mini/more-passages.jsonl --questions 1500 \
         late:runs/e5-small=1 cosine:runs/mpnet-base=1
